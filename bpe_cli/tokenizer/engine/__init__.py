@@ -140,15 +140,43 @@ def only_splits(
     pre_tokenizer: Sequence[PreTokenizer],
     decoder: Sequence[Decoder],
 ) -> bool:
-    """Return whether a tokenizer is byte-level BPE whose text is only split."""
-    from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, Split
+    """Return whether a tokenizer is byte-level BPE whose text is only split, and by expressions."""
+    from bpe_cli.stages import PrefixSpace, Split
 
-    spaces = [isinstance(stage, PrefixSpace) for stage in pre_tokenizer]
-    return (
-        isinstance(model, (RankBpe, MergeBpe))
-        and not normalizer
-        and not decoder
-        and not any(spaces[1:])
-        and all(isinstance(stage, (PrefixSpace, Split)) for stage in pre_tokenizer)
-        and all(stage == Split(stage.pattern) for stage in pre_tokenizer if isinstance(stage, Split))
+    by_expressions = all(
+        isinstance(stage, PrefixSpace) or isinstance(stage, Split) and stage == Split(stage.pattern)
+        for stage in pre_tokenizer
     )
+    return by_expressions and split_patterns(model, normalizer, pre_tokenizer, decoder) is not None
+
+
+def split_patterns(
+    model: Model,
+    normalizer: Sequence[Normalizer],
+    pre_tokenizer: Sequence[PreTokenizer],
+    decoder: Sequence[Decoder],
+) -> tuple[str, ...] | None:
+    """Return the expressions that split byte-level BPE's text, one after the other; None if more is done with it."""
+    from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe
+
+    if not isinstance(model, (RankBpe, MergeBpe)) or normalizer or decoder:
+        return None
+    spaces = [isinstance(stage, PrefixSpace) for stage in pre_tokenizer]
+    patterns = [_pattern_of(stage) for stage, is_space in zip(pre_tokenizer, spaces, strict=True) if not is_space]
+    if any(spaces[1:]) or None in patterns:
+        return None
+    return tuple(pattern for pattern in patterns if pattern is not None)
+
+
+def _pattern_of(stage: PreTokenizer) -> str | None:
+    """Return the expression that cuts as a stage does; None if there is none."""
+    from bpe_cli.stages import Digits, Split
+    from bpe_cli.stages.patterns import scanner_for
+
+    if isinstance(stage, Digits):
+        return r"\p{N}" if stage.individual_digits else r"\p{N}+"
+    if not isinstance(stage, Split):
+        return None
+    # Every character is in a match of the known patterns: nothing lies between two, and is removed.
+    keeps_all = stage == Split(stage.pattern, "Removed", invert=True) and scanner_for(stage.pattern) is not None
+    return stage.pattern if keeps_all or stage == Split(stage.pattern) else None

@@ -12,13 +12,13 @@ from functools import cached_property
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.stages import MergeBpe, PrefixSpace, SpaceMarksDecoder, Split
-from bpe_cli.stages.splitters import compile_splitter, segments
+from bpe_cli.stages import MergeBpe, PrefixSpace, SpaceMarksDecoder
+from bpe_cli.stages.splitters import RegexSplitter, compile_splitter, segments
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import bytes_of, cannot_encode, cannot_spell
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.fast_typing import TYPE_CHECKING, TypeVar, cast
-from bpe_cli.tokenizer.engine import Place, only_splits, variation
+from bpe_cli.tokenizer.engine import Place, only_splits, split_patterns, variation
 
 if TYPE_CHECKING:
     from typing import Any
@@ -71,14 +71,17 @@ class Engine:
         self._parts = parts
         self._by_regex: ByRegex | None = None
         stages = parts.pre_tokenizer
-        self._only_splits = not through_stages and only_splits(parts.model, parts.normalizer, stages, parts.decoder)
-        if not self._only_splits:
+        patterns = split_patterns(parts.model, parts.normalizer, stages, parts.decoder)
+        splitter = None if patterns is None or through_stages else compile_splitter(patterns)
+        if isinstance(splitter, RegexSplitter) and not only_splits(parts.model, (), stages, ()):
+            splitter = None  # the core runs it among the stages
+        self._only_splits = splitter is not None
+        if patterns is None or splitter is None:
             _ = self._stages
             return
         self._prefix_space = any(isinstance(stage, PrefixSpace) for stage in stages)
         self.has_spans = parts.codebook is None and not any(each.lstrip or each.rstrip for each in parts.special_tokens)
-        patterns = tuple(stage.pattern for stage in stages if isinstance(stage, Split))
-        self._splitter = compile_splitter(patterns)
+        self._splitter = splitter
         if not isinstance(self._splitter, _core.Splitter):
             from bpe_cli.tokenizer.engine.by_regex import ByRegex
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError
-from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split, WhitespaceSplit, WordLevel
+from bpe_cli.stages import Digits, MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split, WhitespaceSplit, WordLevel
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.engine import EngineParts, Sampling
-from bpe_cli.tokenizer.engine.compiled import Engine, only_splits
+from bpe_cli.tokenizer.engine import EngineParts, Sampling, only_splits
+from bpe_cli.tokenizer.engine.compiled import Engine
 
 BYTES = [bytes([byte]) for byte in range(256)]
 LOW = Vocabulary.from_tokens([*BYTES, b"lo", b"low", b" low", b"er"])
@@ -32,7 +32,15 @@ PLAIN = {
     "no split": Tokenizer(RankBpe(LOW), (), SPECIAL[:1]),
     "slow": Tokenizer(RankBpe(LOW), (SLOW,), SPECIAL[:1]),
 }
-TEXTS = st.lists(st.text("lower <s>mak\u3000é", max_size=30).map(str.encode), max_size=4)
+OTHERS = {
+    "digits": Tokenizer(RankBpe(LOW), (Digits(individual_digits=True), GPT2), SPECIAL[:1]),
+    "matches kept": Tokenizer(RankBpe(LOW), (Split(PATTERNS["llama3"].regex, "Removed", invert=True),)),
+    "runs of digits": Tokenizer(MergeBpe(LOW, MERGES), (PrefixSpace(), GPT2, Digits()), SPECIAL[:1]),
+}
+SHORT = PLAIN | OTHERS
+"""Those that have a short way."""
+
+TEXTS = st.lists(st.text("lower <s>mak\u3000é12²½", max_size=30).map(str.encode), max_size=4)
 
 
 def parts(tokenizer: Tokenizer) -> EngineParts:
@@ -65,14 +73,18 @@ def test_each_tokenizer_goes_the_way_that_it_needs():
     staged = Tokenizer(RankBpe(LOW), (WhitespaceSplit(),))
     words = Tokenizer(WordLevel(LOW, 0))
     assert not any(each.is_plain for each in (staged, words))
-    assert not only_splits(RankBpe(LOW), (), (GPT2, PrefixSpace(), PrefixSpace()), ())
+    assert not only_splits(RankBpe(LOW), (), (PrefixSpace(), GPT2, PrefixSpace()), ())
+    assert not only_splits(RankBpe(LOW), (), (GPT2, PrefixSpace()), ())
+    assert all(each.engine.piece_ends(b"lo12") is not None and not each.is_plain for each in OTHERS.values())
+    digits_and_slow = Tokenizer(RankBpe(LOW), (Digits(), SLOW))
+    assert digits_and_slow.engine.piece_ends(b"lo12") is None
     assert (staged.engine.slow_patterns, PLAIN["slow"].engine.slow_patterns) == ((), (SLOW.pattern,))
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", SHORT)
 @given(texts=TEXTS, named=st.booleans())
 def test_both_engines_say_the_same(name, texts, named):
-    tokenizer = PLAIN[name]
+    tokenizer = SHORT[name]
     plain, staged = both(tokenizer)
     block = Block.of(texts)
     contents = [token.content for token in tokenizer.special_tokens]
@@ -115,21 +127,21 @@ def assert_same_places(plain: Engine, staged: Engine, text: bytes, matchers) -> 
     assert ours.special == theirs.special
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", SHORT)
 @given(texts=TEXTS)
 def test_both_engines_count_the_same_pieces(name, texts):
     found = []
-    for engine in both(PLAIN[name]):
+    for engine in both(SHORT[name]):
         counts = _core.Counts(1 << 20)
         engine.count_pieces(counts, Block.of(texts), None, 1)
         found.append(dict(counts.items(0, counts.unique)))
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", SHORT)
 @given(texts=TEXTS)
 def test_both_engines_tally_the_same(name, texts):
-    tokenizer = PLAIN[name]
+    tokenizer = SHORT[name]
     vocabulary = tokenizer.model.vocabulary
     empty = _core.Tally((vocabulary.blob, vocabulary.ends), tokenizer.special_table, array("I"), array("I"))
     block, tallies = Block.of(texts), []
@@ -153,8 +165,8 @@ def test_a_byte_without_a_token_is_named_alike(name):
 
 
 def test_a_cache_that_is_cleared_changes_no_ids():
-    for name in PLAIN:
-        for engine in both(PLAIN[name]):
+    for name in SHORT:
+        for engine in both(SHORT[name]):
             engine.clear_cache()
             block = Block.of([b"lower low lower", b"", "low é".encode() * 50])
             engines = engine, engine.bare
