@@ -9,6 +9,7 @@ mod charsmap;
 mod clean;
 mod double_array;
 mod form;
+mod inert;
 mod replace;
 mod rules;
 mod space_marks;
@@ -292,6 +293,15 @@ impl Normalizer {
             // Byte by byte; a space is one that becomes something else.
             Kind::ByteLevel => AtSpace::Changes,
             Kind::SpaceMarks(marks) => marks.at_space(),
+        }
+    }
+
+    /// Whether it is certain that it leaves a text as it is, and any part of the text; only of few kinds this is found out.
+    pub fn leaves(&self, text: &[u8]) -> bool {
+        match &self.0 {
+            Kind::Identity => true,
+            Kind::Form(form) => form.leaves(text),
+            _ => false,
         }
     }
 

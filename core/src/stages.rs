@@ -92,6 +92,12 @@ impl Stages {
         kept.map(Vec::as_slice)
     }
 
+    /// Whether it is certain that the normalizers leave a text as it is, and any part of the text.
+    #[must_use]
+    pub fn leaves(&self, text: &[u8]) -> bool {
+        (self.normalizers.iter()).all(|normalizer| normalizer.leaves(text))
+    }
+
     /// Whether there are normalizers.
     #[must_use]
     pub fn rewrites(&self) -> bool {

@@ -144,7 +144,7 @@ def only_splits(
     from bpe_cli.stages import PrefixSpace, Split
 
     by_expressions = all(
-        isinstance(stage, PrefixSpace) or isinstance(stage, Split) and stage == Split(stage.pattern)
+        isinstance(stage, PrefixSpace) or (isinstance(stage, Split) and stage == Split(stage.pattern))
         for stage in pre_tokenizer
     )
     return by_expressions and split_patterns(model, normalizer, pre_tokenizer, decoder) is not None

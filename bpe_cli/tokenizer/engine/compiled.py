@@ -12,7 +12,7 @@ from functools import cached_property
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.stages import MergeBpe, PrefixSpace, SpaceMarksDecoder
+from bpe_cli.stages import NFC, MergeBpe, PrefixSpace, SpaceMarksDecoder
 from bpe_cli.stages.splitters import RegexSplitter, compile_splitter, segments
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import bytes_of, cannot_encode, cannot_spell
@@ -69,6 +69,7 @@ class Engine:
             through_stages: Whether to go the long way even where there is a short one.
         """
         self._parts = parts
+        self._through_stages = through_stages
         self._by_regex: ByRegex | None = None
         stages = parts.pre_tokenizer
         patterns = split_patterns(parts.model, parts.normalizer, stages, parts.decoder)
@@ -129,6 +130,32 @@ class Engine:
             raise FormatError(f"the tokenizer contradicts itself: {error}") from error
 
     @cached_property
+    def _unnormalized(self) -> Engine | None:
+        """The engine of text that the normalizer leaves as it is; None if there is no short way for it either."""
+        parts = self._parts
+        if self._through_stages or not parts.normalizer or not all(isinstance(each, NFC) for each in parts.normalizer):
+            return None
+        if split_patterns(parts.model, (), parts.pre_tokenizer, parts.decoder) is None:
+            return None
+        engine = Engine(replace(parts, normalizer=()))
+        return engine if engine._only_splits and engine._by_regex is None else None
+
+    def _for_block(self, block: Block) -> Engine:
+        """Return the engine that encodes a block, the short way if it can go it."""
+        short = self._unnormalized
+        return self if short is None or not self._stages.leaves(block.data) else short
+
+    def _for_texts(self, texts: Sequence[Text]) -> Engine:
+        """Return the engine that encodes texts, the short way if they can go it and lie as the core takes them."""
+        short = self._unnormalized
+        if short is None:
+            return self
+        try:
+            return short if self._stages.leaves_texts(cast("Any", texts)) else self
+        except (TypeError, UnicodeEncodeError):
+            return self
+
+    @cached_property
     def _staged(self) -> _core.Encoder:
         """The compiled encoder with all stages."""
         from bpe_cli.stages.component_json import core_model
@@ -172,8 +199,9 @@ class Engine:
         """Free the memory in which encoding remembers pieces."""
         for encoder in self.__dict__.keys() & {"_encoder", "_staged"}:
             self.__dict__[encoder].clear_cache()
-        if "bare" in self.__dict__:
-            self.bare.clear_cache()
+        for engine in self.__dict__.keys() & {"bare", "_unnormalized"}:
+            if self.__dict__[engine] is not None:
+                self.__dict__[engine].clear_cache()
 
     # -- text to ids ---------------------------------------------------------------------------
 
@@ -192,7 +220,8 @@ class Engine:
             elif self._by_regex is not None:
                 return self._by_regex.encode(self._encoder, block, matcher)
             else:
-                ids, ends = self._encoder.encode(block.data, block.ends, matcher, threads, block.continued)
+                encoder = self._for_block(block)._encoder
+                ids, ends = encoder.encode(block.data, block.ends, matcher, threads, block.continued)
         except ValueError as error:
             raise self._failed(error, block.data) from error
         return memoryview(ids), memoryview(ends)
@@ -201,7 +230,7 @@ class Engine:
         """Encode one text, as ``encode`` does a block of one; of short texts, in a fraction of the time."""
         if self._by_regex is None:
             try:
-                return self._encoder.encode_text(text, matcher, threads)
+                return self._for_texts((text,))._encoder.encode_text(text, matcher, threads)
             except (TypeError, UnicodeEncodeError):
                 pass  # not as it is
             except ValueError as error:
@@ -210,14 +239,14 @@ class Engine:
 
     @property
     def encoder_of_texts(self) -> _core.Encoder | None:
-        """What encodes a text by itself; None if ``regex`` has to split it first."""
-        return self._encoder if self._by_regex is None else None
+        """What encodes any text by itself; None if ``regex`` has to split it first, or its way depends on the text."""
+        return self._encoder if self._by_regex is None and self._unnormalized is None else None
 
     def encode_texts(
         self, texts: Sequence[Text], matcher: _core.SpecialMatcher | None = None, threads: int = 1
     ) -> tuple[memoryview, memoryview]:
         """Encode texts as ``encode`` does a block of them, from where they lie."""
-        found = self._as_they_lie(self._encoder.encode_texts, texts, matcher, threads)
+        found = self._as_they_lie(self._for_texts(texts)._encoder.encode_texts, texts, matcher, threads)
         if found is None:
             return self.encode(_laid_together(texts), matcher, threads)
         return memoryview(found[0]), memoryview(found[1])
@@ -226,7 +255,7 @@ class Engine:
         self, texts: Sequence[Text], matcher: _core.SpecialMatcher | None = None, threads: int = 1
     ) -> memoryview:
         """Count the tokens of each text (u64), from where they lie."""
-        counts = self._as_they_lie(self._encoder.count_texts, texts, matcher, threads)
+        counts = self._as_they_lie(self._for_texts(texts)._encoder.count_texts, texts, matcher, threads)
         return self.count(_laid_together(texts), matcher, threads) if counts is None else memoryview(counts)
 
     def _as_they_lie(self, call: Callable[..., T], texts: Sequence[Text], *how: object) -> T | None:
@@ -244,7 +273,8 @@ class Engine:
             _, ends = self.encode(block, matcher)
             return memoryview(array("Q", (end - start for start, end in zip([0, *ends], ends, strict=False))))
         try:
-            return memoryview(self._encoder.count(block.data, block.ends, matcher, threads, block.continued))
+            encoder = self._for_block(block)._encoder
+            return memoryview(encoder.count(block.data, block.ends, matcher, threads, block.continued))
         except ValueError as error:
             raise self._failed(error, block.data) from error
 

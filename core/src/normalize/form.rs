@@ -13,6 +13,7 @@ use unicode_normalization::{
 
 use super::categories::Set;
 use super::changes::Changes;
+use super::inert;
 use crate::text::Text;
 
 /// A normalization form.
@@ -47,6 +48,16 @@ impl Form {
                 changes.keep_to(start);
             }
         });
+    }
+
+    /// Whether a text is in this form already, as far as the quick check of the standard can tell.
+    pub(super) fn leaves(self, text: &[u8]) -> bool {
+        let is_nfc = self.composed && !self.compatible;
+        text.utf8_chunks().all(|chunk| {
+            let valid = chunk.valid();
+            is_nfc && inert::are_all(valid)
+                || stretches(valid).all(|(from, to)| self.keeps(&valid[from..to]))
+        })
     }
 
     /// Normalizes a string.

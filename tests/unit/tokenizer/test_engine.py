@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError
-from bpe_cli.stages import Digits, MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split, WhitespaceSplit, WordLevel
+from bpe_cli.stages import NFC, Digits, MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split, WhitespaceSplit, WordLevel
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
@@ -32,6 +32,14 @@ PLAIN = {
     "no split": Tokenizer(RankBpe(LOW), (), SPECIAL[:1]),
     "slow": Tokenizer(RankBpe(LOW), (SLOW,), SPECIAL[:1]),
 }
+COMPOSED = {
+    "composed": Tokenizer(RankBpe(LOW), (GPT2,), SPECIAL[:1], normalizer=(NFC(),)),
+    "composed, digits": Tokenizer(
+        MergeBpe(LOW, MERGES), (PrefixSpace(), GPT2, Digits()), SPECIAL, normalizer=(NFC(), NFC())
+    ),
+}
+"""Those whose way depends on the text."""
+
 OTHERS = {
     "digits": Tokenizer(RankBpe(LOW), (Digits(individual_digits=True), GPT2), SPECIAL[:1]),
     "matches kept": Tokenizer(RankBpe(LOW), (Split(PATTERNS["llama3"].regex, "Removed", invert=True),)),
@@ -117,6 +125,30 @@ def test_both_engines_say_the_same(name, texts, named):
     if not named:
         failures = [engine.failures(block, array("I", ids), array("Q", ends), 1).tolist() for engine in (plain, staged)]
         assert failures[0] == failures[1]
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+@given(
+    texts=st.lists(st.text("lower <s>mak\u3000é12²e\u0301\u0327가ᄀ\u1161Å\u212b", max_size=30), max_size=4),
+    named=st.booleans(),
+)
+def test_text_that_its_normalizer_leaves_goes_the_short_way_to_the_same_ids(name, texts, named):
+    tokenizer = COMPOSED[name]
+    short, staged = both(tokenizer)
+    assert short.encoder_of_texts is None and staged.encoder_of_texts is not None
+    contents = [token.content for token in tokenizer.special_tokens]
+    ids_of_special = [token.token_id for token in tokenizer.special_tokens]
+    flags = bytes(token.lstrip for token in tokenizer.special_tokens)
+    one, other = (engine.matcher(contents, ids_of_special, flags) if named else None for engine in (short, staged))
+    block = Block.of([text.encode() for text in texts])
+    ids, ends = lists(staged.encode(block, other))
+    assert lists(short.encode(block, one)) == lists(short.encode_texts(texts, one)) == [ids, ends]
+    counts = [stop - start for start, stop in pairwise([0, *ends])]
+    assert short.count(block, one).tolist() == short.count_texts(texts, one).tolist() == counts
+    each = [short.encode_text(text, one) for text in texts]
+    assert each == [ids[start:stop] for start, stop in pairwise([0, *ends])]
+    short.clear_cache()
+    assert lists(short.encode(block, one)) == [ids, ends]
 
 
 def assert_same_places(plain: Engine, staged: Engine, text: bytes, matchers) -> None:
