@@ -125,12 +125,12 @@ class Stages:
         """Normalize and cut one text. Gives the rewritten text; start and end of each piece in it; start and end in
         ``data`` of what each piece stands for."""
 
-    def leaves(self, data: Buffer) -> bool:
-        """Return whether the normalizers are certain to leave a text as it is, and any part of it. False if that would
-        have to be worked out."""
+    def leaves(self, texts: Iterable[_Text]) -> bool:
+        """Return whether the normalizers are certain to leave all texts as they are, and any part of them."""
 
-    def leaves_texts(self, texts: Iterable[_Text]) -> bool:
-        """Return the same of all texts. Raises TypeError and UnicodeEncodeError as ``Encoder.encode_texts`` does."""
+    def parts(self, data: Buffer, ends: Buffer, matcher: SpecialMatcher | None) -> tuple[list[int], list[bool]]:
+        """Take documents apart into stretches that the normalizers leave as they are, and others: where each ends, and
+        which it is. Cut are the documents, too, outside of what the matcher finds."""
 
     def safe_cut(self, data: Buffer) -> int:
         """Return the last offset at which the text can be cut and each part handled by itself (the later one

@@ -10,6 +10,8 @@ use crate::normalize::{self, Context, Normalizer};
 use crate::split::stage::{self, Pieces, PreTokenizer};
 use crate::text::Text;
 
+pub mod parts;
+
 /// The specification of all stages before the model.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

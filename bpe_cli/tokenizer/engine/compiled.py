@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from bpe_cli import _core
@@ -18,7 +18,7 @@ from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import bytes_of, cannot_encode, cannot_spell
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.fast_typing import TYPE_CHECKING, TypeVar, cast
-from bpe_cli.tokenizer.engine import Place, only_splits, split_patterns, variation
+from bpe_cli.tokenizer.engine import Place, by_text, only_splits, split_patterns, variation
 
 if TYPE_CHECKING:
     from typing import Any
@@ -32,6 +32,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _NO_SPECIALS = b"", b"", b""
+
+
+def _encoded(
+    encoder: _core.Encoder, block: Block, matcher: _core.SpecialMatcher | None, threads: int
+) -> tuple[memoryview, memoryview]:
+    ids, ends = encoder.encode(block.data, block.ends, matcher, threads, block.continued)
+    return memoryview(ids), memoryview(ends)
+
+
+def _counted(encoder: _core.Encoder, block: Block, matcher: _core.SpecialMatcher | None, threads: int) -> memoryview:
+    return memoryview(encoder.count(block.data, block.ends, matcher, threads, block.continued))
 
 
 def _laid_together(texts: Sequence[Text]) -> Block:
@@ -140,20 +151,20 @@ class Engine:
         engine = Engine(replace(parts, normalizer=()))
         return engine if engine._only_splits and engine._by_regex is None else None
 
-    def _for_block(self, block: Block) -> Engine:
-        """Return the engine that encodes a block, the short way if it can go it."""
+    def _ways(self, block: Block, matcher: _core.SpecialMatcher | None) -> list[tuple[Block, Engine]]:
+        """Return the parts of a block, each with the engine that is to encode it."""
         short = self._unnormalized
-        return self if short is None or not self._stages.leaves(block.data) else short
+        if short is None:
+            return [(block, self)]
+        parts = by_text.parts(block, self._stages, matcher)
+        return [(part, short if leaves else self) for part, leaves in parts] or [(block, short)]
 
-    def _for_texts(self, texts: Sequence[Text]) -> Engine:
-        """Return the engine that encodes texts, the short way if they can go it and lie as the core takes them."""
+    def _for_texts(self, texts: Sequence[Text]) -> Engine | None:
+        """Return the engine that encodes texts as they lie; None if that depends on their parts."""
         short = self._unnormalized
         if short is None:
             return self
-        try:
-            return short if self._stages.leaves_texts(cast("Any", texts)) else self
-        except (TypeError, UnicodeEncodeError):
-            return self
+        return short if self._stages.leaves(cast("Any", texts)) else None
 
     @cached_property
     def _staged(self) -> _core.Encoder:
@@ -220,17 +231,35 @@ class Engine:
             elif self._by_regex is not None:
                 return self._by_regex.encode(self._encoder, block, matcher)
             else:
-                encoder = self._for_block(block)._encoder
-                ids, ends = encoder.encode(block.data, block.ends, matcher, threads, block.continued)
+                return self._each_way(_encoded, by_text.joined, block, matcher, threads)
         except ValueError as error:
             raise self._failed(error, block.data) from error
         return memoryview(ids), memoryview(ends)
+
+    def _each_way(
+        self,
+        work: Callable[[_core.Encoder, Block, _core.SpecialMatcher | None, int], T],
+        join: Callable[[Iterator[tuple[Block, T]]], T],
+        block: Block,
+        matcher: _core.SpecialMatcher | None,
+        threads: int,
+    ) -> T:
+        """Do something with the parts of a block, each the way that it can go, and join the results."""
+        ways = self._ways(block, matcher)
+        if len(ways) > 1:
+            try:
+                return join((part, work(engine._encoder, part, matcher, threads)) for part, engine in ways)
+            except ValueError:
+                ways = [(block, self)]  # an error names a place in the whole
+        return work(ways[0][1]._encoder, block, matcher, threads)
 
     def encode_text(self, text: Text, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> list[int]:
         """Encode one text, as ``encode`` does a block of one; of short texts, in a fraction of the time."""
         if self._by_regex is None:
             try:
-                return self._for_texts((text,))._encoder.encode_text(text, matcher, threads)
+                engine = self._for_texts((text,))
+                if engine is not None:
+                    return engine._encoder.encode_text(text, matcher, threads)
             except (TypeError, UnicodeEncodeError):
                 pass  # not as it is
             except ValueError as error:
@@ -246,7 +275,7 @@ class Engine:
         self, texts: Sequence[Text], matcher: _core.SpecialMatcher | None = None, threads: int = 1
     ) -> tuple[memoryview, memoryview]:
         """Encode texts as ``encode`` does a block of them, from where they lie."""
-        found = self._as_they_lie(self._for_texts(texts)._encoder.encode_texts, texts, matcher, threads)
+        found = self._as_they_lie("encode_texts", texts, matcher, threads)
         if found is None:
             return self.encode(_laid_together(texts), matcher, threads)
         return memoryview(found[0]), memoryview(found[1])
@@ -255,13 +284,14 @@ class Engine:
         self, texts: Sequence[Text], matcher: _core.SpecialMatcher | None = None, threads: int = 1
     ) -> memoryview:
         """Count the tokens of each text (u64), from where they lie."""
-        counts = self._as_they_lie(self._for_texts(texts)._encoder.count_texts, texts, matcher, threads)
+        counts = self._as_they_lie("count_texts", texts, matcher, threads)
         return self.count(_laid_together(texts), matcher, threads) if counts is None else memoryview(counts)
 
-    def _as_they_lie(self, call: Callable[..., T], texts: Sequence[Text], *how: object) -> T | None:
-        """Call the core with texts; None if it does not take these as they are."""
+    def _as_they_lie(self, method: str, texts: Sequence[Text], *how: object) -> Any:
+        """Call a method of the encoder with texts; None if it does not take these as they are."""
         try:
-            return call(texts, *how) if self._by_regex is None else None
+            engine = self._for_texts(texts) if self._by_regex is None else None
+            return None if engine is None else getattr(engine._encoder, method)(texts, *how)
         except (TypeError, UnicodeEncodeError):
             return None
         except ValueError as error:
@@ -273,8 +303,7 @@ class Engine:
             _, ends = self.encode(block, matcher)
             return memoryview(array("Q", (end - start for start, end in zip([0, *ends], ends, strict=False))))
         try:
-            encoder = self._for_block(block)._encoder
-            return memoryview(encoder.count(block.data, block.ends, matcher, threads, block.continued))
+            return self._each_way(_counted, by_text.added, block, matcher, threads)
         except ValueError as error:
             raise self._failed(error, block.data) from error
 

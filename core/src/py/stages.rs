@@ -7,11 +7,13 @@ use pyo3::types::PyBytes;
 
 use super::arrays::{BufferArg, U32Array, U64Array};
 use super::bytes::bytes_of;
+use super::split::SpecialMatcher;
 use super::texts::Texts;
 use crate::error::{Result, invalid};
 use crate::normalize::Context;
 use crate::split::stage::Pieces;
 use crate::stages;
+use crate::stages::parts::parts;
 use crate::text::Text;
 
 /// The compiled stages before the model: normalizers, then pre-tokenizers.
@@ -74,11 +76,22 @@ impl Stages {
         ))
     }
 
-    fn leaves(&self, py: Python<'_>, data: BufferArg<u8>) -> bool {
-        py.detach(|| self.0.leaves(&data))
+    fn parts(
+        &self,
+        py: Python<'_>,
+        data: BufferArg<u8>,
+        ends: BufferArg<u64>,
+        matcher: Option<&SpecialMatcher>,
+    ) -> (Vec<u64>, Vec<bool>) {
+        let moves = |text: &[u8], cut| matcher.and_then(|matcher| matcher.0.moves_cut(text, cut));
+        let parts = py.detach(|| parts(&self.0, &data, &ends, moves));
+        parts
+            .into_iter()
+            .map(|(end, leaves)| (end as u64, leaves))
+            .unzip()
     }
 
-    fn leaves_texts(&self, py: Python<'_>, texts: Texts<'_>) -> PyResult<bool> {
+    fn leaves(&self, py: Python<'_>, texts: Texts<'_>) -> PyResult<bool> {
         let texts = texts.bytes()?;
         Ok(py.detach(|| texts.iter().all(|text| self.0.leaves(text))))
     }

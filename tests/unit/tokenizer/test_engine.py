@@ -135,7 +135,8 @@ def test_both_engines_say_the_same(name, texts, named):
 def test_text_that_its_normalizer_leaves_goes_the_short_way_to_the_same_ids(name, texts, named):
     tokenizer = COMPOSED[name]
     short, staged = both(tokenizer)
-    assert short.encoder_of_texts is None and staged.encoder_of_texts is not None
+    assert short.encoder_of_texts is None
+    assert staged.encoder_of_texts is not None
     contents = [token.content for token in tokenizer.special_tokens]
     ids_of_special = [token.token_id for token in tokenizer.special_tokens]
     flags = bytes(token.lstrip for token in tokenizer.special_tokens)
@@ -149,6 +150,37 @@ def test_text_that_its_normalizer_leaves_goes_the_short_way_to_the_same_ids(name
     assert each == [ids[start:stop] for start, stop in pairwise([0, *ends])]
     short.clear_cache()
     assert lists(short.encode(block, one)) == [ids, ends]
+
+
+@pytest.mark.parametrize("continued", [False, True])
+@pytest.mark.parametrize("named", [False, True])
+def test_long_text_goes_each_way_part_by_part(named, continued):
+    clean, other = "lower <s>low Å 中 lo1\n", "e\u0301 \u212b lo\u0301w "
+    documents = [
+        clean * 20_000 + other * 3 + clean * 9000, "", clean * 8000, other, other * 20_000, "", clean, other,
+        "x" * 100_000, "",
+    ]  # fmt: skip
+    whole = Block.of([document.encode() for document in documents])
+    block = Block(whole.data, whole.ends, continued)
+    for tokenizer in COMPOSED.values():
+        short, staged = both(tokenizer)
+        special = tokenizer.special_tokens[0]
+        one, other_one = (
+            engine.matcher([special.content], [special.token_id], None) if named else None for engine in (short, staged)
+        )
+        assert len(short._ways(block, one)) > 2
+        assert lists(short.encode(block, one, threads=2)) == lists(staged.encode(block, other_one))
+        assert short.count(block, one).tolist() == staged.count(block, other_one).tolist()
+        assert lists(short.encode_texts(documents, one)) == lists(staged.encode_texts(documents, other_one))
+
+
+def test_an_error_in_a_part_names_its_place_in_the_whole():
+    tokenizer = Tokenizer(RankBpe(Vocabulary.from_tokens(BYTES[:128])), (GPT2,), (), (NFC(),))
+    text = "low e\u0301 ".encode() + b"low " * 50_000 + b"\xff"
+    for engine in both(tokenizer):
+        for work in (engine.encode, engine.count):
+            with pytest.raises(InputError, match=r"byte 0xCC at offset 200005 has no token"):
+                work(Block.of([b"low " * 50_000, text]))
 
 
 def assert_same_places(plain: Engine, staged: Engine, text: bytes, matchers) -> None:
