@@ -128,13 +128,15 @@ class Stages:
     def leaves(self, texts: Iterable[_Text]) -> bool:
         """Return whether the normalizers are certain to leave all texts as they are, and any part of them."""
 
-    def parts(self, data: Buffer, ends: Buffer, matcher: SpecialMatcher | None) -> tuple[list[int], list[bool]]:
-        """Take documents apart into stretches that the normalizers leave as they are, and others: where each ends, and
-        which it is. Cut are the documents, too, outside of what the matcher finds."""
-
     def safe_cut(self, data: Buffer) -> int:
         """Return the last offset at which the text can be cut and each part handled by itself (the later one
         ``continued``), whatever follows; 0 when there is none."""
+
+def parts_by_stages(
+    stages: Stages, data: Buffer, ends: Buffer, matcher: SpecialMatcher | None
+) -> tuple[list[int], list[bool]]:
+    """Take documents apart into stretches that the normalizers leave as they are, and others: where each ends, and
+    which it is. Documents are cut as well, outside of what the matcher finds."""
 
 def charsmap(name: str) -> bytes:
     """Build the table of a named normalization, as ``Charsmap`` and ``Precompiled`` take it in base64.

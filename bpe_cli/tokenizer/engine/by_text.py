@@ -23,7 +23,7 @@ def parts(block: Block, stages: _core.Stages, matcher: _core.SpecialMatcher | No
     data = memoryview(block.data)
     begin = taken = 0
     continued = block.continued
-    for end, leaves in zip(*stages.parts(block.data, block.ends, matcher), strict=True):
+    for end, leaves in zip(*_core.parts_by_stages(stages, block.data, block.ends, matcher), strict=True):
         after = bisect_right(block.ends, end, taken)
         ends = array("Q", (each - begin for each in block.ends[taken:after]))
         unfinished = not ends or ends[-1] < end - begin

@@ -153,15 +153,19 @@ class Engine:
 
     def _ways(self, block: Block, matcher: _core.SpecialMatcher | None) -> list[tuple[Block, Engine]]:
         """Return the parts of a block, each with the engine that is to encode it."""
-        short = self._unnormalized
+        short = self._short(matcher)
         if short is None:
             return [(block, self)]
         parts = by_text.parts(block, self._stages, matcher)
         return [(part, short if leaves else self) for part, leaves in parts] or [(block, short)]
 
-    def _for_texts(self, texts: Sequence[Text]) -> Engine | None:
+    def _short(self, matcher: _core.SpecialMatcher | None) -> Engine | None:
+        """Return the engine of text that the normalizer leaves; it does not look for what stands in normalized text."""
+        return None if matcher is not None and matcher.looks_in_normalized else self._unnormalized
+
+    def _for_texts(self, texts: Sequence[Text], matcher: _core.SpecialMatcher | None) -> Engine | None:
         """Return the engine that encodes texts as they lie; None if that depends on their parts."""
-        short = self._unnormalized
+        short = self._short(matcher)
         if short is None:
             return self
         return short if self._stages.leaves(cast("Any", texts)) else None
@@ -257,7 +261,7 @@ class Engine:
         """Encode one text, as ``encode`` does a block of one; of short texts, in a fraction of the time."""
         if self._by_regex is None:
             try:
-                engine = self._for_texts((text,))
+                engine = self._for_texts((text,), matcher)
                 if engine is not None:
                     return engine._encoder.encode_text(text, matcher, threads)
             except (TypeError, UnicodeEncodeError):
@@ -287,11 +291,13 @@ class Engine:
         counts = self._as_they_lie("count_texts", texts, matcher, threads)
         return self.count(_laid_together(texts), matcher, threads) if counts is None else memoryview(counts)
 
-    def _as_they_lie(self, method: str, texts: Sequence[Text], *how: object) -> Any:
+    def _as_they_lie(
+        self, method: str, texts: Sequence[Text], matcher: _core.SpecialMatcher | None, threads: int
+    ) -> Any:
         """Call a method of the encoder with texts; None if it does not take these as they are."""
         try:
-            engine = self._for_texts(texts) if self._by_regex is None else None
-            return None if engine is None else getattr(engine._encoder, method)(texts, *how)
+            engine = self._for_texts(texts, matcher) if self._by_regex is None else None
+            return None if engine is None else getattr(engine._encoder, method)(texts, matcher, threads)
         except (TypeError, UnicodeEncodeError):
             return None
         except ValueError as error:

@@ -7,13 +7,11 @@ use pyo3::types::PyBytes;
 
 use super::arrays::{BufferArg, U32Array, U64Array};
 use super::bytes::bytes_of;
-use super::split::SpecialMatcher;
 use super::texts::Texts;
 use crate::error::{Result, invalid};
 use crate::normalize::Context;
 use crate::split::stage::Pieces;
 use crate::stages;
-use crate::stages::parts::parts;
 use crate::text::Text;
 
 /// The compiled stages before the model: normalizers, then pre-tokenizers.
@@ -74,21 +72,6 @@ impl Stages {
             column(&|range| u64::from(origin(range).start)),
             column(&|range| u64::from(origin(range).end)),
         ))
-    }
-
-    fn parts(
-        &self,
-        py: Python<'_>,
-        data: BufferArg<u8>,
-        ends: BufferArg<u64>,
-        matcher: Option<&SpecialMatcher>,
-    ) -> (Vec<u64>, Vec<bool>) {
-        let moves = |text: &[u8], cut| matcher.and_then(|matcher| matcher.0.moves_cut(text, cut));
-        let parts = py.detach(|| parts(&self.0, &data, &ends, moves));
-        parts
-            .into_iter()
-            .map(|(end, leaves)| (end as u64, leaves))
-            .unzip()
     }
 
     fn leaves(&self, py: Python<'_>, texts: Texts<'_>) -> PyResult<bool> {

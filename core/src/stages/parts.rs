@@ -39,10 +39,10 @@ fn end_of_stretch(
     let mut size = SIZE;
     while begin + size < text.len() {
         let target = begin + size;
-        let document = ends.partition_point(|&end| end <= target as u64);
-        if let Some(&end) = ends[..document].last()
-            && end > begin as u64
-        {
+        let near = ends.partition_point(|&end| end <= (begin + SIZE) as u64);
+        let last = ends[..near].last().filter(|&&end| end > begin as u64);
+        let next = ends.get(near).filter(|&&end| end <= target as u64);
+        if let Some(&end) = last.or(next) {
             return end as usize;
         }
         let stretch = &text[begin..target];

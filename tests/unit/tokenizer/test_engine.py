@@ -174,12 +174,23 @@ def test_long_text_goes_each_way_part_by_part(named, continued):
         assert lists(short.encode_texts(documents, one)) == lists(staged.encode_texts(documents, other_one))
 
 
+def test_what_stands_in_normalized_text_is_looked_for_there():
+    token = SpecialToken("é".encode(), 260, normalized=True)
+    tokenizer = Tokenizer(RankBpe(LOW), (GPT2,), (token,), normalizer=(NFC(),))
+    for text in ("low é", "low e\u0301"):
+        assert (
+            tokenizer.encode(text, specials="all")[-1] == tokenizer.encode_batch([text], specials="all")[0][-1] == 260
+        )
+        assert tokenizer.count(text, specials="all") == len(tokenizer.encode(text, specials="all")) == 3
+        assert tokenizer.encode(text)[-2:] == [*"é".encode()]
+
+
 def test_an_error_in_a_part_names_its_place_in_the_whole():
-    tokenizer = Tokenizer(RankBpe(Vocabulary.from_tokens(BYTES[:128])), (GPT2,), (), (NFC(),))
+    tokenizer = Tokenizer(RankBpe(Vocabulary.from_tokens(BYTES[:128])), (GPT2,), normalizer=(NFC(),))
     text = "low e\u0301 ".encode() + b"low " * 50_000 + b"\xff"
     for engine in both(tokenizer):
         for work in (engine.encode, engine.count):
-            with pytest.raises(InputError, match=r"byte 0xCC at offset 200005 has no token"):
+            with pytest.raises(InputError, match=r"byte 0xC3 at offset 200004 has no token"):
                 work(Block.of([b"low " * 50_000, text]))
 
 
