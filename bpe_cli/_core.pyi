@@ -305,7 +305,8 @@ class Decoder:
 @disjoint_base
 class Tokenizer:
     """A tokenizer, as far as one text goes with which nothing special is to be done. Its subclass has ``_encode`` and
-    ``_count``, which do all; who encodes, and what is always looked for, is known from ``_know`` on."""
+    ``_count``, which do all; who encodes, what is always looked for, and the stages that have to leave a text
+    as it is, are known from ``_know`` on."""
 
     def __new__(cls, *_given: object, **_named: object) -> Self: ...
     def encode(
@@ -328,7 +329,7 @@ class Tokenizer:
         add_special_tokens: bool = False,
         specials: Literal["all"] | Collection[str] = (),
     ) -> int: ...
-    def _know(self, encoder: Encoder, matcher: SpecialMatcher | None) -> None: ...
+    def _know(self, encoder: Encoder, matcher: SpecialMatcher | None, leaving: Stages | None) -> None: ...
 
 @disjoint_base
 class KnownTexts:

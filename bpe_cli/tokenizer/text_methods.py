@@ -712,9 +712,11 @@ class TextMethods(_core.Tokenizer):
 
     def _learn(self) -> None:
         """Have ``encode`` and ``count`` be one call into the core, where nothing is asked for: most of a short one."""
-        encoder = self._tokenizer.engine.encoder_of_texts
-        if encoder is not None:
-            self._know(encoder, self._matcher(()))
+        matcher = self._matcher(())
+        found = self._tokenizer.engine.at_once(matcher)
+        if found is not None:
+            encoder, leaving = found
+            self._know(encoder, matcher, leaving)
 
     @cached_property
     def _matchers(self) -> dict[Specials, tuple[_core.SpecialMatcher | None]]:

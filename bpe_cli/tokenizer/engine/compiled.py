@@ -275,6 +275,13 @@ class Engine:
         """What encodes any text by itself; None if ``regex`` has to split it first, or its way depends on the text."""
         return self._encoder if self._by_regex is None and self._unnormalized is None else None
 
+    def at_once(self, matcher: _core.SpecialMatcher | None) -> tuple[_core.Encoder, _core.Stages | None] | None:
+        """Return what encodes a text at once, and the stages that have to leave it as it is; None if nothing does."""
+        if self._by_regex is not None:
+            return None
+        short = self._short(matcher)
+        return (self._encoder, None) if short is None else (short._encoder, self._stages)
+
     def encode_texts(
         self, texts: Sequence[Text], matcher: _core.SpecialMatcher | None = None, threads: int = 1
     ) -> tuple[memoryview, memoryview]:
@@ -466,6 +473,12 @@ class Engine:
 
     # -- ids to text ---------------------------------------------------------------------------
 
+    @property
+    def _reader(self) -> _core.Encoder:
+        """An encoder that has the bytes of all ids, one that is compiled for text as well."""
+        short = self._unnormalized
+        return self._encoder if short is None else short._encoder
+
     def failures(
         self, block: Block, ids: memoryview | array[int], ends: memoryview | array[int], threads: int
     ) -> memoryview:
@@ -473,7 +486,7 @@ class Engine:
         if self._parts.decoder:
             failed = _core.chain_failures(self._decoder, block, ids, ends, self._tables, threads)
         else:
-            failed = _core.joined_failures(self._encoder, block, ids, ends, self._parts.special_table, threads)
+            failed = _core.joined_failures(self._reader, block, ids, ends, self._parts.special_table, threads)
         return memoryview(failed)
 
     @property
@@ -505,15 +518,15 @@ class Engine:
             return self._decoder.decode(ids, self._tables)
         if self._specials_apart:  # then most texts need no more: looking at the table takes a short one as long again
             try:
-                return self._encoder.decode(ids, _NO_SPECIALS)
+                return self._reader.decode(ids, _NO_SPECIALS)
             except ValueError:
                 pass
-        return self._encoder.decode(ids, self._parts.special_table)
+        return self._reader.decode(ids, self._parts.special_table)
 
     @property
     def single_ids(self) -> tuple[_core.Encoder, memoryview | array[int]]:
         """What knows the bytes of single ids, where there are no decoders, and the ids (u32) that it does not know."""
-        return self._encoder, self._parts.special_table[0]
+        return self._reader, self._parts.special_table[0]
 
     def decode_lists(self, lists: list[Any], threads: int) -> list[str | bytes] | None:
         """Return the text of each of several lists of ids, or its bytes if they are not UTF-8.
@@ -523,7 +536,7 @@ class Engine:
         if self._parts.decoder:
             return None
         try:
-            return self._encoder.decode_lists(lists, self._parts.special_table, threads)
+            return self._reader.decode_lists(lists, self._parts.special_table, threads)
         except (TypeError, ValueError, OverflowError):
             return None
 
@@ -534,7 +547,7 @@ class Engine:
             ValueError: if an id has no token.
         """
         if not self._parts.decoder:
-            return self._encoder.decode_each(ids, ends, self._parts.special_table)
+            return self._reader.decode_each(ids, ends, self._parts.special_table)
         view = memoryview(ids)
         starts = (0, *ends[:-1])
         return [self.decode(view[start:end]) for start, end in zip(starts, ends, strict=True)]

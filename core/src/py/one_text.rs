@@ -9,13 +9,36 @@ use pyo3::{IntoPyObjectExt, intern};
 use self::Given::Not;
 use super::encoder::Encoder;
 use super::split::SpecialMatcher;
+use super::stages::Stages;
+use super::texts::SingleText;
 
 /// A tokenizer, as far as one text goes with which nothing special is to be done. A subclass has `_encode` and `_count`,
 /// which do all: what they find the core knows from then on (`_know`), and is asked first. Errors about arguments name
 /// the class as Python knows it.
 #[pyclass(name = "Tokenizer", subclass, frozen, module = "bpe_cli._core")]
 pub struct OneText {
-    known: PyOnceLock<(Py<Encoder>, Option<Py<SpecialMatcher>>)>,
+    known: PyOnceLock<Known>,
+}
+
+/// Who encodes a text at once.
+struct Known {
+    encoder: Py<Encoder>,
+    matcher: Option<Py<SpecialMatcher>>,
+    /// The stages that have to leave the text as it is.
+    leaving: Option<Py<Stages>>,
+}
+
+impl Known {
+    /// Whether a text is encoded at once.
+    fn takes(&self, text: &Bound<'_, PyAny>) -> bool {
+        let Some(stages) = &self.leaving else {
+            return true;
+        };
+        text.extract().is_ok_and(|text: SingleText<'_>| {
+            let bytes = text.0.bytes();
+            bytes.is_ok_and(|bytes| stages.get().0.leaves(bytes))
+        })
+    }
 }
 
 #[pymethods]
@@ -129,9 +152,19 @@ impl OneText {
         })
     }
 
-    #[pyo3(signature = (encoder, matcher))]
-    fn _know(&self, py: Python<'_>, encoder: Py<Encoder>, matcher: Option<Py<SpecialMatcher>>) {
-        self.known.get_or_init(py, || (encoder, matcher));
+    #[pyo3(signature = (encoder, matcher, leaving))]
+    fn _know(
+        &self,
+        py: Python<'_>,
+        encoder: Py<Encoder>,
+        matcher: Option<Py<SpecialMatcher>>,
+        leaving: Option<Py<Stages>>,
+    ) {
+        self.known.get_or_init(py, || Known {
+            encoder,
+            matcher,
+            leaving,
+        });
     }
 }
 
@@ -152,9 +185,10 @@ impl OneText {
         let py = this.py();
         let given = Given::among(py, options)?;
         if given.is_none()
-            && let Some((encoder, matcher)) = this.get().known.get(py)
+            && let Some(known) = this.get().known.get(py)
+            && known.takes(text)
         {
-            let done = at_once(py, encoder.get(), matcher.as_ref().map(Py::get));
+            let done = at_once(py, known.encoder.get(), known.matcher.as_ref().map(Py::get));
             let is_refused = |error: &PyErr| {
                 error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyValueError>(py)
             };
