@@ -120,7 +120,7 @@ FUZZ_PYTHON_TARGETS ?=
 fuzz-python: $(VENV)/.fuzz $(VENV)/.dev $(VENV)/.built ## Fuzz what Python parses, each target or FUZZ_PYTHON_TARGETS for FUZZ_SECONDS (60)
 	$(BIN)/python -m tests.proof.fuzzing --seconds $(FUZZ_SECONDS) $(addprefix --only ,$(FUZZ_PYTHON_TARGETS))
 
-# The scanner has instructions of its own on ARM. Names of tests go into ARM_TESTS: all take an hour under emulation.
+# The scanner has instructions of its own on ARM. Names of tests go into ARM_TESTS: all of them take long under emulation.
 ARM := aarch64-unknown-linux-gnu
 ARM_TESTS ?= split::lanes
 

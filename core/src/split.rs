@@ -213,7 +213,7 @@ impl Scanner {
         }
     }
 
-    /// Give the matches of a common pattern ([`Scanner::is_common_pattern`]); of any other, none.
+    /// Return the matches of a common pattern ([`Scanner::is_common_pattern`]). Any other pattern has none here.
     pub(crate) fn matches<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = Range<usize>> + 't {
         let pattern = match &self.0 {
             Way::Pattern(pattern) => Some(pattern),
