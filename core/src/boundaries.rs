@@ -10,6 +10,7 @@
 //! | the same | `Scanner::cut_in_run` | an offset in a run of blanks, where its piece may be in two parts |
 //! | a normalizer | [`stages::AtSpace`], [`stages::Rewriting`] | what it does at a space between two letters, and in general |
 //! | a pre-tokenizer | [`stages::Cutting`] | the same, and at which blanks every piece ends |
+//! | both | [`pairs::Between`], `Normalizer::between` | what they do between two bytes of ASCII; [`pairs::Places`] has all pairs |
 //! | all stages together | [`stages::Answers`] | for which models a text can be cut there, and of what shape it is |
 //! | a model | [`seams::Border`], [`seams::Joints`], `Model::fuses` | between which characters no token goes on |
 //! | byte pairs | [`runs::Joins`] | whether a token holds two of a byte |
@@ -19,6 +20,7 @@
 //! answer until somebody gives one. Whoever says yes owes the proof of the claim, in the comment beside the arm;
 //! `tests/boundaries.rs` cuts random texts wherever a yes was said, and so does the fuzz target of the same name.
 
+pub mod pairs;
 pub mod runs;
 pub mod seams;
 pub mod stages;

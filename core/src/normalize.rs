@@ -20,6 +20,7 @@ use serde::Deserialize;
 
 pub use rules::charsmap;
 
+use crate::boundaries::pairs::Left;
 use crate::boundaries::stages::{AtSpace, OfStretches, Rewriting};
 use crate::error::{Result, invalid};
 use crate::text::Text;
@@ -293,6 +294,33 @@ impl Normalizer {
             // Byte by byte; a space is one that becomes something else.
             Kind::ByteLevel => AtSpace::Changes,
             Kind::SpaceMarks(marks) => marks.at_space(),
+        }
+    }
+
+    /// What stands where a text is cut, if the parts become what the text becomes; for this, white space may be followed by
+    /// anything, any other byte behind the place by one of ASCII. None where that is not known.
+    pub fn between(&self, left: Left, right: u8) -> Option<(Left, u8)> {
+        match &self.0 {
+            // No byte of ASCII becomes part of what stands before it, and no form of what is visible ends with white space.
+            Kind::Identity | Kind::Form(_) => Some((left, right)),
+            // Character by character, of which white space is none, before or after.
+            Kind::Lowercase => {
+                let left = match left {
+                    Left::Byte(byte) => Left::Byte(byte.to_ascii_lowercase()),
+                    Left::Visible => Left::Visible,
+                };
+                Some((left, right.to_ascii_lowercase()))
+            }
+            Kind::Replace(replace) => replace.between(left, right),
+            Kind::Nmt
+            | Kind::StripAccents
+            | Kind::Strip { .. }
+            | Kind::Prepend(_)
+            | Kind::Bert(_)
+            | Kind::ByteLevel
+            | Kind::Graphemes(_)
+            | Kind::Charsmap(_)
+            | Kind::SpaceMarks(_) => None,
         }
     }
 

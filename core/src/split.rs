@@ -281,6 +281,16 @@ impl Scanner {
         }
     }
 
+    /// Whether a text can be cut before a space that stands behind any character but white space, and a piece ends there.
+    #[must_use]
+    pub(crate) fn ends_behind_visible(&self) -> bool {
+        match &self.0 {
+            Way::Rule(..) => true, // but white space, nothing goes on with a space
+            Way::Pattern(pattern) => pattern.ends_behind_visible(),
+            Way::Whole | Way::Chain(_) => false,
+        }
+    }
+
     /// Whether it is an expression that all engines of the field run alike.
     #[must_use]
     pub(crate) fn is_common_pattern(&self) -> bool {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
+use crate::boundaries::pairs::Places;
 use crate::boundaries::stages::Answers;
 use crate::error::{Result, invalid};
 use crate::normalize::{self, Context, Normalizer};
@@ -68,6 +69,27 @@ impl Stages {
     #[must_use]
     pub fn answers(&self) -> &Answers {
         &self.answers
+    }
+
+    /// Between which bytes a text can be cut before it goes through the stages, each part but the first as one that goes on.
+    /// None where no pair is known but a letter before a space, which [`Answers`] tell.
+    #[must_use]
+    pub fn places(&self) -> Option<Places> {
+        let mut cutting = self.pre_tokenizers.iter().map(PreTokenizer::cutting);
+        if cutting.any(|cutting| cutting.looks_at_start) {
+            return None;
+        }
+        let normalized = |left, right| {
+            let mut normalizers = self.normalizers.iter();
+            normalizers.try_fold((left, right), |(left, right), each| {
+                each.between(left, right)
+            })
+        };
+        let between = |left, right| {
+            let stages = self.pre_tokenizers.iter();
+            stages.map(move |stage| stage.between(left, right))
+        };
+        Places::new(self.rewrites(), normalized, between)
     }
 
     /// Whether no rule of a normalizer looks at a byte, but one that begins with it.

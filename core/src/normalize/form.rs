@@ -255,10 +255,31 @@ mod tests {
         known: &UNICODE_16,
     };
 
+    const FORMS: [(bool, bool); 4] = [(false, false), (false, true), (true, false), (true, true)];
+
+    /// What [`super::super::Normalizer::between`] says of characters before a space.
+    #[test]
+    fn what_is_visible_becomes_nothing_that_ends_with_white_space() {
+        let visible = || ('\0'..=char::MAX).filter(|character| !character.is_whitespace());
+        for (compatible, composed) in FORMS {
+            let form = Form {
+                compatible,
+                composed,
+                ..NFC
+            };
+            for character in visible() {
+                let made = form.of(&character.to_string());
+                assert!(
+                    !made.ends_with(char::is_whitespace),
+                    "{character:?}: {made:?}"
+                );
+            }
+        }
+    }
+
     #[test]
     fn equals_the_standard_on_every_character_and_mark() {
-        let forms = [(false, false), (false, true), (true, false), (true, true)];
-        for (compatible, composed) in forms {
+        for (compatible, composed) in FORMS {
             let form = Form {
                 compatible,
                 composed,

@@ -5,6 +5,7 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::Pattern;
+use crate::boundaries::pairs::Left;
 use crate::boundaries::stages::AtSpace;
 use crate::error::{Error, Result};
 use crate::text::pattern::{Expression, Rules};
@@ -82,6 +83,19 @@ impl Replace {
             content,
             at_space,
         })
+    }
+
+    /// What [`super::Normalizer::between`] asks: known of runs of white space that become a space, if no run is parted.
+    pub(super) fn between(&self, left: Left, right: u8) -> Option<(Left, u8)> {
+        let is_blank = |byte: u8| char::from(byte).is_whitespace();
+        let written = |byte| if is_blank(byte) { b' ' } else { byte };
+        let is_known = matches!(self.finder, Finder::WhiteSpace) && self.content == " ";
+        let left = match left {
+            Left::Byte(byte) if is_blank(byte) && is_blank(right) => return None,
+            Left::Byte(byte) => Left::Byte(written(byte)),
+            Left::Visible => Left::Visible,
+        };
+        is_known.then(|| (left, written(right)))
     }
 
     /// Whether it finds neither a space nor a mark (U+2581), and puts no mark in.

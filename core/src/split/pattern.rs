@@ -130,6 +130,12 @@ impl Pattern {
         safe.end_at_spaces(alphabet)
     }
 
+    /// Whether a text can be cut before a space behind any character but white space.
+    pub fn ends_behind_visible(&self) -> bool {
+        let (safe, alphabet) = self.cuts();
+        safe.end_behind_visible(alphabet)
+    }
+
     fn cuts(&self) -> (&SafePairs, &Alphabet) {
         match &self.way {
             Way::Table(table) => (&table.safe, &table.alphabet),

@@ -4,6 +4,8 @@
 //! text: a byte that is no part of UTF-8 is a letter without case, as in the scanners. Complexity of
 //! all but `Split` by an expression: linear.
 
+mod between;
+
 use std::convert::Infallible;
 use std::ops::Range;
 

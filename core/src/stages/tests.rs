@@ -42,3 +42,51 @@ fn where_the_space_is_gone_nothing_is_cut() {
         (0, 7)
     );
 }
+
+const CLIP: [&str; 3] = [
+    r#"{"type":"NFC"}"#,
+    r#"{"type":"Replace","pattern":{"Regex":"\\s+"},"content":" "}"#,
+    r#"{"type":"Lowercase"}"#,
+];
+const MATCHES: &str = r#"{"type":"Split","pattern":{"Regex":"<\\|aaa\\|>|'a|\\p{L}+|\\p{N}|[^\\s\\p{L}\\p{N}]+"},"behavior":"Removed","invert":true}"#;
+const PUNCTUATION: &str = r#"{"type":"Punctuation","behavior":"Contiguous"}"#;
+
+/// A text with a bar at each place where it can be cut between two bytes; None where no place is known.
+fn with_bars(stages: &Stages, text: &str) -> Option<String> {
+    let ends = stages.places()?.ends(text.as_bytes(), 0);
+    let characters = text.char_indices().map(|(at, character)| {
+        let last = at + character.len_utf8() - 1;
+        let bar = if ends >> last & 1 != 0 { "|" } else { "" };
+        format!("{character}{bar}")
+    });
+    Some(characters.collect())
+}
+
+#[test]
+fn between_bytes_a_text_is_cut_where_all_stages_allow_it() {
+    let bars = |normalizers: &[&str], pre_tokenizers: &[&str], text: &str| {
+        with_bars(&stages(normalizers, pre_tokenizers), text)
+    };
+    let clip = |text: &str| bars(&CLIP, &[MATCHES], text).expect("places");
+    assert_eq!(clip("A b,c  d 12\ne"), "A| b|,|c|  d| 1|2|\ne");
+    // An apostrophe and a may be one piece, and so may what a mark follows become another character.
+    assert_eq!(clip("b'b 'a bar"), "b|'|b| 'a| bar");
+    assert_eq!(clip("b<x b<\u{338} b <"), "b|<|x| b<\u{338}| b| <");
+    assert_eq!(
+        clip("где, это\u{A0} я\u{3000} 好 e\u{301} "),
+        "где,| это\u{A0} я\u{3000} 好| e\u{301}| "
+    );
+    let falcon = [
+        PUNCTUATION,
+        r#"{"type":"Digits","individual_digits":false}"#,
+    ];
+    let cut = bars(&[], &falcon, "a, b.5 ((c 12").expect("places");
+    assert_eq!(cut, "a|,| b|.|5| |((|c |12");
+    // Nothing is said where a stage says nothing.
+    let lower = r#"{"type":"BertNormalizer","clean_text":false,"handle_chinese_chars":false,"strip_accents":false,"lowercase":true}"#;
+    assert_eq!(bars(&[lower], &[MATCHES], "a b, c"), None);
+    assert_eq!(
+        bars(&[], &[r#"{"type":"PrefixSpace"}"#, MATCHES], "a b, c"),
+        None
+    );
+}

@@ -1,8 +1,11 @@
 //! Everything that says where a text may be cut, as one table: what it says, and what it makes of a text.
+//!
+//! Length: each kind of component has a few lines of its own.
 
 use std::sync::Arc;
 
 use bpe_core::boundaries::last_cut;
+use bpe_core::boundaries::pairs::{PLACES, Places};
 use bpe_core::boundaries::seams::cut_at_borders;
 use bpe_core::encode::Encoder;
 use bpe_core::models::bpe::Bpe;
@@ -106,7 +109,7 @@ pub const NORMALIZERS: [&str; 20] = [
     r#"{"type":"SpaceMarks","add_dummy_prefix":true,"remove_extra_whitespaces":false,"escape_whitespaces":true,"treat_whitespace_as_suffix":true}"#,
 ];
 
-pub const PRE_TOKENIZERS: [&str; 21] = [
+pub const PRE_TOKENIZERS: [&str; 23] = [
     r#"{"type":"Metaspace","replacement":"▁","prepend_scheme":"always","split":true}"#,
     r#"{"type":"Metaspace","replacement":"▁","prepend_scheme":"first","split":false}"#,
     r#"{"type":"WhitespaceSplit"}"#,
@@ -122,7 +125,9 @@ pub const PRE_TOKENIZERS: [&str; 21] = [
     r#"{"type":"Split","pattern":{"Regex":"[a.]b| ?\\p{L}+|\\s+(?!\\S)"},"behavior":"Isolated","invert":true}"#,
     r#"{"type":"Split","pattern":{"Regex":"\\s+|[.,]"},"behavior":"MergedWithNext","invert":false}"#,
     r#"{"type":"Punctuation","behavior":"Contiguous"}"#,
+    r#"{"type":"Punctuation","behavior":"Isolated"}"#,
     r#"{"type":"Digits","individual_digits":false}"#,
+    r#"{"type":"Digits","individual_digits":true}"#,
     r#"{"type":"UnicodeScripts"}"#,
     r#"{"type":"FixedLength","length":1}"#,
     r#"{"type":"FixedLength","length":3}"#,
@@ -207,9 +212,10 @@ pub fn stages(normalizers: &[&str], pre_tokenizers: &[&str]) -> Component {
     let (normalizers, pre_tokenizers) = (normalizers.join(","), pre_tokenizers.join(","));
     let json = format!(r#"{{"normalizers":[{normalizers}],"pre_tokenizers":[{pre_tokenizers}]}}"#);
     let stages = Arc::new(Stages::from_json(&json).expect("stages"));
-    let asked = stages.clone();
+    let (asked, places) = (stages.clone(), stages.places());
     let cuts = move |known: &[u8]| {
         let mut cuts = inside(asked.safe_cut(known));
+        cuts.extend(places.iter().flat_map(|places| cuts_between(places, known)));
         // What comes later may hold marks.
         if let Some(blanks) = asked
             .answers()
@@ -391,6 +397,16 @@ fn pipeline(which: usize, matcher: Option<Arc<SpecialMatcher>>) -> Component {
             )
         },
     )
+}
+
+/// Where stages say that a text can be cut between two bytes. Of the last byte it is not known what stands behind it.
+fn cuts_between(places: &Places, known: &[u8]) -> Vec<usize> {
+    let blocks = (0..known.len()).step_by(PLACES);
+    let places = blocks.flat_map(|block| {
+        let ends = places.ends(known, block);
+        (0..PLACES).filter_map(move |bit| (ends >> bit & 1 != 0).then_some(block + bit + 1))
+    });
+    places.filter(|&cut| cut + 1 < known.len()).collect()
 }
 
 fn inside(cut: usize) -> Vec<usize> {

@@ -17,7 +17,7 @@ mod tests;
 mod windows;
 
 use characters::{Characters, Fate};
-use masks::{BLOCK, Masks};
+use masks::{BLOCK, Before};
 use plan::{BLANK, INSIDE, MARK, Plan};
 
 use super::{Staged, Worker};
@@ -132,20 +132,15 @@ impl Staged {
 impl Run<'_> {
     fn all(&mut self) -> Result<()> {
         let mut start = 0;
-        let mut before = Masks::default();
+        let mut before = Before::default();
         for at in (0..self.text.len()).step_by(BLOCK) {
             if self.scores.is_some() {
                 self.update_bypass();
             }
-            let masks = Masks::of(&self.text[at..], &self.plan.classes);
-            let behind = |kind: fn(&Masks) -> u64| kind(&masks) << 1 | kind(&before) >> 63;
-            // Of the last byte of a block it is not known, and then no word ends there.
-            let before_steady = (masks.settled | masks.blank) >> 1;
-            let mut begins = behind(|masks| masks.alone)
-                | (masks.blank | masks.alone) & behind(|masks| masks.settled)
-                | masks.closes & behind(|masks| masks.letters) & before_steady
-                | masks.letters & behind(|masks| masks.opens) & before_steady;
-            before = masks;
+            let mut begins = match &self.plan.places {
+                Some(places) => before.begins_by_places(places, self.text, at),
+                None => before.begins(&self.text[at..], &self.plan.classes),
+            };
             while begins != 0 {
                 let end = at + begins.trailing_zeros() as usize;
                 begins &= begins - 1;

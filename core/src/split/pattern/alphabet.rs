@@ -11,6 +11,9 @@ const MOST: usize = 250;
 
 const BLOCK: usize = 64;
 
+/// Behind it, no code point is white space.
+const LAST_BLANK: u32 = 0x3000;
+
 /// The numbers of all characters.
 #[derive(Debug)]
 pub(super) struct Alphabet {
@@ -112,6 +115,25 @@ impl Alphabet {
     pub fn of(&self, code_point: u32) -> u8 {
         let place = self.places[code_point as usize / BLOCK];
         self.blocks[usize::from(place)][code_point as usize % BLOCK]
+    }
+
+    /// Which numbers any character has but white space, or a byte that is part of no character.
+    pub fn visible(&self) -> [bool; 256] {
+        let mut visible = [false; 256];
+        let mut seen = vec![false; self.blocks.len()];
+        for (first, &place) in (0..).step_by(BLOCK).zip(&*self.places) {
+            let is_blank = |code_point| char::from_u32(code_point).is_some_and(char::is_whitespace);
+            let has_blanks = first <= LAST_BLANK && (first..first + BLOCK as u32).any(is_blank);
+            let seen = &mut seen[usize::from(place)];
+            if *seen && !has_blanks {
+                continue;
+            }
+            *seen |= !has_blanks;
+            for (code_point, &number) in (first..).zip(&self.blocks[usize::from(place)]) {
+                visible[usize::from(number)] |= !is_blank(code_point);
+            }
+        }
+        visible
     }
 
     /// The number of the character at an offset, and how many bytes it has.

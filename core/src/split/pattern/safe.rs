@@ -111,6 +111,14 @@ impl SafePairs {
         letters.all(|letter| self.pairs[usize::from(alphabet.of_byte(letter))][space])
     }
 
+    /// Whether a text can be cut before a space behind any character but white space.
+    pub fn end_behind_visible(&self, alphabet: &Alphabet) -> bool {
+        let space = usize::from(alphabet.of_byte(b' '));
+        let visible = alphabet.visible();
+        let mut numbers = self.pairs.iter().zip(visible);
+        numbers.all(|(behind, is_visible)| !is_visible || behind[space])
+    }
+
     fn is_safe(&self, alphabet: &Alphabet, text: &[u8], at: usize) -> bool {
         // A character that is not complete is no ground to cut: its other bytes may be beyond the text.
         if continues(text[at]) || at + length_from(text[at]) > text.len() {

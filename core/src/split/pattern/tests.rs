@@ -274,6 +274,19 @@ fn texts_are_cut_between_characters_that_decide() {
 }
 
 #[test]
+fn a_visible_character_before_a_space_ends_a_piece_if_none_goes_on() {
+    let ends = |expression: &str| Pattern::new(expression).unwrap().ends_behind_visible();
+    assert!(ends(
+        r" ?\p{L}+| ?\p{N}{1,2}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+    ));
+    assert!(ends(r"<\|a\|>|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+"));
+    // One that goes on, and one that is no match.
+    assert!(!ends(r"\p{L}+|[^\p{L}]+"));
+    assert!(!ends(r"[\p{L}\p{P}]+|\s+"));
+    assert!(!ends(r"\p{L}+|∈ |[^\s\p{L}]+|\s+"));
+}
+
+#[test]
 fn what_looks_far_ahead_in_vain_reads_a_text_a_bounded_number_of_times() {
     let text = "a".repeat(300_000);
     for (expression, pieces) in [

@@ -1,31 +1,64 @@
-//! The classes of 64 bytes at a time, as bits of numbers.
+//! The classes of 64 bytes at a time, as bits of numbers, and where words begin by them.
+
+use crate::boundaries::pairs::{PLACES, Places};
 
 use super::plan::{ALONE, BLANK, CLOSES, LETTER, OPENS, SETTLED};
 
 /// How many bytes are classified together.
 pub const BLOCK: usize = 64;
+const _: () = assert!(BLOCK == PLACES);
+
+/// What the block before tells of where words begin in the next one.
+#[derive(Default)]
+pub struct Before {
+    masks: Masks,
+    ends: u64,
+}
+
+impl Before {
+    /// Where words begin in the next block, the first byte's bit the lowest, by the classes of bytes.
+    #[inline]
+    pub fn begins(&mut self, rest: &[u8], classes: &[u8; 256]) -> u64 {
+        let masks = Masks::of(rest, classes);
+        let before = std::mem::replace(&mut self.masks, masks);
+        let behind = |kind: fn(&Masks) -> u64| kind(&masks) << 1 | kind(&before) >> 63;
+        // Of the last byte of a block it is not known, and then no word ends there.
+        let before_steady = (masks.settled | masks.blank) >> 1;
+        behind(|masks| masks.alone)
+            | (masks.blank | masks.alone) & behind(|masks| masks.settled)
+            | masks.closes & behind(|masks| masks.letters) & before_steady
+            | masks.letters & behind(|masks| masks.opens) & before_steady
+    }
+
+    /// The same by the pairs of bytes between which a text can be cut.
+    #[inline]
+    pub fn begins_by_places(&mut self, places: &Places, text: &[u8], at: usize) -> u64 {
+        let ends = places.ends(text, at);
+        ends << 1 | std::mem::replace(&mut self.ends, ends) >> 63
+    }
+}
 
 /// Which bytes of a block are what, the first one in the lowest bit.
 #[derive(Clone, Copy, Default)]
-pub struct Masks {
+struct Masks {
     /// A run of these may begin a word.
-    pub blank: u64,
+    blank: u64,
     /// These are words by themselves.
-    pub alone: u64,
+    alone: u64,
     /// What follows these changes nothing in them.
-    pub settled: u64,
+    settled: u64,
     /// Letters of ASCII.
-    pub letters: u64,
+    letters: u64,
     /// A word ends before these behind a letter.
-    pub closes: u64,
+    closes: u64,
     /// A word ends behind these before a letter.
-    pub opens: u64,
+    opens: u64,
 }
 
 impl Masks {
     /// Classifies the first bytes of a text. Bits beyond its end mean nothing.
     #[inline]
-    pub fn of(text: &[u8], classes: &[u8; 256]) -> Self {
+    fn of(text: &[u8], classes: &[u8; 256]) -> Self {
         match text.first_chunk() {
             Some(block) => Self::of_block(block, classes),
             None => {

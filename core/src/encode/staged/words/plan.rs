@@ -9,6 +9,7 @@ mod shapes;
 use shapes::{between_letters, mapped, marks, runs_shrink, words};
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
 
+use crate::boundaries::pairs::Places;
 use crate::boundaries::seams::{Border, Joints};
 use crate::boundaries::stages::Shape;
 use crate::models::model::Model;
@@ -66,6 +67,8 @@ pub struct Plan {
     /// Whether what is not known goes through the stages as a text does where nothing is known of words: of its pieces,
     /// some may be known.
     pub by_pieces: bool,
+    /// Where words end, if not where `classes` say so.
+    pub places: Option<Places>,
 }
 
 /// What blanks before a word become.
@@ -104,6 +107,7 @@ impl Default for Plan {
             by_windows: false,
             runs_shrink: false,
             by_pieces: false,
+            places: None,
         }
     }
 }
@@ -117,7 +121,12 @@ impl Plan {
         }
         let plan = match shape {
             Shape::Unknown => None,
-            Shape::CutAtSpaces => return Some(between_letters()),
+            Shape::CutAtSpaces => {
+                return Some(Self {
+                    places: stages.places(),
+                    ..between_letters()
+                });
+            }
             Shape::Words => Some(words(stages)),
             Shape::MappedWords => mapped(stages, None),
             shape @ (Shape::Marks | Shape::MappedMarks) => {

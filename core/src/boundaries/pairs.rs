@@ -1,0 +1,150 @@
+//! Between which two bytes of ASCII a text can be cut before its normalizers and pre-tokenizers run.
+//!
+//! As in `stages`, f is a stage and x + y a text; here x ends with one byte of the pair, and y begins with the other. The
+//! normalizers must leave f(x + y) = f(x) + f(y), with one byte of ASCII on each side of the place, about which the next stage
+//! is asked. Then some pre-tokenizer must end a piece there, whatever stands around, and those before it must not mind.
+//! Those behind it are given its pieces one by one, and never see across.
+//!
+//! A byte may become another character by the combining marks behind it, as `e` does. So the byte behind the place must be
+//! white space, which no mark changes, or have a byte of ASCII behind it, if there are normalizers at all.
+//!
+//! Before a space, x may also end with any character that is no white space: normalizers that are asked make of it what does
+//! not end with white space either. Bytes tell it: the last one goes on with a character, and together with the one before it
+//! is no end of white space.
+
+use crate::text::byte_pairs::BytePairs;
+use crate::text::continues;
+
+pub use crate::text::byte_pairs::PLACES;
+
+/// What stands before a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// This byte of ASCII.
+    Byte(u8),
+    /// Some character that is no white space, or a byte that is part of none.
+    Visible,
+}
+
+/// What a pre-tokenizer does where a text is cut before a byte of ASCII.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Between {
+    /// f(x + y) = f(x) + f(y), and a piece always ends there.
+    Ends,
+    /// The same but for one piece that is in two parts if it goes on across the place.
+    Stays,
+    /// What becomes of a part may depend on the other.
+    Unknown,
+}
+
+/// Where a text can be cut.
+#[derive(Debug)]
+pub struct Places {
+    /// Between these.
+    pairs: BytePairs,
+    /// Not before the first of these, as the second may change it.
+    unsteady: Option<BytePairs>,
+    /// Not behind the second of these, as white space may end with them.
+    blank: Option<BytePairs>,
+}
+
+impl Places {
+    /// Asks about all pairs. None if there is none but of a letter before a space.
+    ///
+    /// `normalized` says what stands at the place behind all normalizers, and `between` what the pre-tokenizers do there, one
+    /// after the other. `rewrites` says whether there are normalizers.
+    #[must_use]
+    pub fn new<B: Iterator<Item = Between>>(
+        rewrites: bool,
+        normalized: impl Fn(Left, u8) -> Option<(Left, u8)>,
+        between: impl Fn(Left, u8) -> B,
+    ) -> Option<Self> {
+        let ends = |left, right| {
+            let place = normalized(left, right);
+            place.is_some_and(|(left, right)| ends(between(left, right)))
+        };
+        let behind_visible = ends(Left::Visible, b' ');
+        let mut more = behind_visible;
+        let pairs = BytePairs::of(|left, right| {
+            let ends = match left {
+                _ if !right.is_ascii() => false,
+                0..0x80 => ends(Left::Byte(left), right),
+                0x80.. => behind_visible && right == b' ' && continues(left),
+            };
+            more |= ends && !(left.is_ascii_alphabetic() && right == b' ');
+            ends
+        });
+        let weights: [u64; 256] = std::array::from_fn(|byte| weight(byte as u8));
+        let is_unsteady = |right: u8, next: u8| !right.is_ascii_whitespace() && !next.is_ascii();
+        more.then(|| Self {
+            pairs: pairs.certain(&weights, &weights),
+            unsteady: rewrites.then(|| BytePairs::of(is_unsteady)),
+            blank: behind_visible.then(|| BytePairs::of(ends_white_space)),
+        })
+    }
+
+    /// At which of the [`PLACES`] from `at` on a byte is the last before a cut, the first one's bit the lowest. What stands
+    /// around them is not looked at, which may hide a cut at the first and the last; and the text must end where nothing
+    /// that follows changes its last byte.
+    #[inline]
+    #[must_use]
+    pub fn ends(&self, text: &[u8], at: usize) -> u64 {
+        let mut ends = self.pairs.likely(text, at);
+        if let Some(unsteady) = &self.unsteady {
+            ends &= !(unsteady.likely(text, at) >> 1 | 1 << (PLACES - 1));
+        }
+        if let Some(blank) = &self.blank {
+            let has_none_before = u64::from(!text[at].is_ascii());
+            ends &= !(blank.likely(text, at) << 1 | has_none_before);
+        }
+        ends
+    }
+}
+
+/// Whether a pre-tokenizer ends a piece, and those before it do not mind.
+fn ends(mut between: impl Iterator<Item = Between>) -> bool {
+    between.find(|&each| each != Between::Stays) == Some(Between::Ends)
+}
+
+/// Whether white space outside ASCII may end with these two bytes.
+fn ends_white_space(first: u8, last: u8) -> bool {
+    match first {
+        0xC2 => matches!(last, 0x85 | 0xA0), // U+0085, U+00A0
+        0x9A => last == 0x80,                // U+1680
+        0x80 => matches!(last, 0x80..=0x8A | 0xA8 | 0xA9 | 0xAF), // U+2000 to U+202F, U+3000
+        0x81 => last == 0x9F,                // U+205F
+        _ => false,
+    }
+}
+
+/// About how often a byte comes in prose, for where not all pairs can be told from all others.
+fn weight(byte: u8) -> u64 {
+    match byte {
+        b' ' => 150,
+        b'a'..=b'z' => 25,
+        b'.' | b',' | b'\n' => 10,
+        b'A'..=b'Z' | b'0'..=b'9' | 0x80.. => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ends_white_space;
+
+    #[test]
+    fn white_space_is_known_by_its_last_bytes() {
+        let mut known = 0;
+        for character in ('\u{80}'..=char::MAX).filter(|character| character.is_whitespace()) {
+            let mut bytes = [0; 4];
+            let bytes = character.encode_utf8(&mut bytes).as_bytes();
+            let place = bytes.len() - 2;
+            assert!(
+                ends_white_space(bytes[place], bytes[place + 1]),
+                "{character:?}"
+            );
+            known += 1;
+        }
+        assert!(known > 10);
+    }
+}
