@@ -36,7 +36,9 @@ every n-th document only, as the column MB says. bert is bert-base-uncased (Word
 llama2 and mistral (v1) SentencePiece's BPE; they are encoded with their normalizers. With the encodings beside
 cl100k_base only those libraries are measured that may be the fastest. gpt2-file is gpt2 read from a `.tiktoken` file,
 as a table of one's own is; so is llama3. own-pattern is gpt2's table with a split pattern that no library knows:
-`PATTERN`; gigatoken takes none.""".replace("PATTERN", PATTERN),
+`PATTERN`; gigatoken takes none. qwen2.5, clip and falcon are Hugging Face's own `tokenizer.json` files, byte-level
+behind normalizers or several splits. deepseek-v3 is gpt2's table with the three patterns of DeepSeek V3. A library
+that refuses such a file, or gives other ids, has no figure in its rows.""".replace("PATTERN", PATTERN),
     "avx2": """\
 The same with AVX-512 hidden from all libraries, by answers to CPUID: as on machines that have AVX2 alone.""",
     "no-avx": """\

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,18 +23,25 @@ PATTERN = r" ?\p{L}+| ?\p{N}{1,2}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 BYTE_LEVEL = ("cl100k_base", "o200k_base", "gpt2", FROM_FILE, "llama3", OWN_PATTERN)
 """Byte-level encodings; llama3 lies beside the repository on some machines, the others are built in."""
 
+DEEPSEEK = "deepseek-v3"
+"""gpt2's table cut by the three patterns of DeepSeek V3, one after the other."""
+
 GIGATOKEN_SCHEMES: dict[str, str] = {
     "gpt2": "gpt2", FROM_FILE: "gpt2", "cl100k_base": "gpt4", "o200k_base": "o200k",
 }  # fmt: skip
 
 LLAMA3 = Path("llama3-tiktoken", "tokenizer.model")
 
-STAGED = {
+STAGED: dict[str, tuple[str, Path | None, str]] = {
     "bert": ("wordpiece", Path("bert-base-uncased", "vocab.txt"), "tokenizers"),
     "t5": ("unigram", Path("t5-small", "tokenizer.json"), "tokenizers"),
     "xlnet": ("unigram", Path("xlnet-base-cased", "spiece.model"), "sentencepiece"),
     "llama2": ("sentencepiece", Path("llama2", "tokenizer.model"), "sentencepiece"),
     "mistral": ("sentencepiece", Path("mistral-spm-v1", "tokenizer.model.v1"), "sentencepiece"),
+    "qwen2.5": ("stages", Path("hf-qwen2_5", "tokenizer.json"), "tokenizers"),
+    "clip": ("stages", Path("clip", "tokenizer.json"), "tokenizers"),
+    "falcon": ("stages", Path("falcon", "tokenizer.json"), "tokenizers"),
+    DEEPSEEK: ("stages", None, "tokenizers"),
 }
 """Tokenizers with stages before their model: the kind, the file that lies beside the repository, who is right."""
 
@@ -41,8 +50,9 @@ STAGED = {
 class Vocabulary:
     """A tokenizer and the files that hold it; ``""`` for what cannot hold it.
 
-    ``kind`` is ``byte-level``, ``wordpiece``, ``unigram`` or ``sentencepiece`` (pairs of characters by
-    scores); ``reference`` the library whose ids are right; the rest is as in :class:`Job`.
+    ``kind`` is ``byte-level``, ``stages`` (the same behind a normalizer or several splits), ``wordpiece``,
+    ``unigram`` or ``sentencepiece`` (pairs of characters by scores); ``reference`` the library whose ids
+    are right; the rest is as in :class:`Job`.
     """
 
     name: str
@@ -74,19 +84,48 @@ def with_short_scores(document: str) -> str:
     return json.dumps(contents, ensure_ascii=False)
 
 
+def unescaped(pattern: str) -> str:
+    r"""Return a pattern with characters in place of escapes: as in DeepSeek's own file, by which libraries know it.
+
+    >>> unescaped(r"[\u4E00-\u9FA5\r\n]\p{N}")
+    '[一-龥\r\n]\\p{N}'
+    """
+    pattern = re.sub(r"\\u([0-9A-F]{4})", lambda escape: chr(int(escape[1], 16)), pattern)
+    return pattern.replace(r"\r", "\r").replace(r"\n", "\n")
+
+
+def cut_by(patterns: Iterable[str], document: bytes) -> str:
+    """Return a tokenizer.json of a byte-level model that cuts by each of the patterns in turn."""
+    contents = json.loads(document)
+    splits = [
+        {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+        for pattern in patterns
+    ]
+    bytes_alone = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+    contents["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [*splits, bytes_alone]}
+    return json.dumps(contents, ensure_ascii=False)
+
+
 def prepare(name: str, folder: Path, repository: Path) -> Vocabulary | None:
     """Write a tokenizer's files; None if the machine has not what it is made from."""
     from bpe_cli import load
     from bpe_cli.formats import dump
+    from bpe_cli.formats.gguf.splits import SPLITS
     from bpe_cli.stages.patterns import PATTERNS
 
     vocabularies = repository.parent / "shared" / "vocabs"
     ranks, hf_json = folder / f"{name}.tiktoken", folder / f"{name}.json"
+    if name == DEEPSEEK:
+        document = dump(load("gpt2"), "tokenizer.json")[""]
+        hf_json.write_text(cut_by(map(unescaped, SPLITS[DEEPSEEK]), document), encoding="utf-8")
+        return Vocabulary(name, "stages", "tokenizers", str(hf_json), tokenizer_json=str(hf_json))
     if name in STAGED:
         kind, path, reference = STAGED[name]
         source = vocabularies / path
         if not source.is_file():
             return None
+        if kind == "stages":
+            return Vocabulary(name, kind, reference, str(source), tokenizer_json=str(source))
         if source.suffix == ".json":
             hf_json.write_text(with_short_scores(source.read_text(encoding="utf-8")), encoding="utf-8")
             source = hf_json

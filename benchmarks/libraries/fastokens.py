@@ -19,7 +19,7 @@ class Fastokens:
     stride = 1
     ways = ("",)
     operations = ("encode", "short", "decode_batch", "whole")
-    kinds = ("byte-level",)
+    kinds = ("byte-level", "stages")
     slow = False
 
     def load_from(self, job: Job) -> Any:

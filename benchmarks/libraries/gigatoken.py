@@ -18,7 +18,7 @@ class Gigatoken:
     stride = 1
     ways = ("file", "buffers")
     operations = ("encode", "short", "decode", "decode_batch", "train", "start", "whole")
-    kinds = ("byte-level", "sentencepiece")
+    kinds = ("byte-level", "stages", "sentencepiece")
     slow = False
 
     def load_from(self, job: Job) -> Any:

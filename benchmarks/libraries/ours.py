@@ -19,7 +19,7 @@ class Bpe:
     operations = (
         "encode", "count", "tokens", "short", "decode", "decode_batch", "stream", "train", "load", "start"
     )  # fmt: skip
-    kinds = ("byte-level", "wordpiece", "unigram", "sentencepiece")
+    kinds = ("byte-level", "stages", "wordpiece", "unigram", "sentencepiece")
     slow = False
 
     def load_from(self, job: Job) -> Any:

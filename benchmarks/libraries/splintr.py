@@ -18,7 +18,7 @@ class Splintr:
     stride = 2
     ways = ("",)
     operations = ("encode", "short", "decode_batch", "stream", "start", "whole")
-    kinds = ("byte-level", "wordpiece", "unigram", "sentencepiece")
+    kinds = ("byte-level", "stages", "wordpiece", "unigram", "sentencepiece")
     slow = True
 
     def load_from(self, job: Job) -> Any:

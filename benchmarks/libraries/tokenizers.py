@@ -17,7 +17,7 @@ class Tokenizers:
     stride = 20
     ways = ("",)
     operations = ("encode", "tokens", "short", "decode", "decode_batch", "stream", "train", "load", "start")
-    kinds = ("byte-level", "wordpiece", "unigram", "sentencepiece")
+    kinds = ("byte-level", "stages", "wordpiece", "unigram", "sentencepiece")
     slow = True
 
     def load_from(self, job: Job) -> Any:

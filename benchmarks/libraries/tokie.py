@@ -16,7 +16,7 @@ class Tokie:
     stride = 4
     ways = ("",)
     operations = ("encode", "count", "tokens", "short", "decode", "decode_batch")
-    kinds = ("byte-level", "wordpiece", "unigram")
+    kinds = ("byte-level", "stages", "wordpiece", "unigram")
     slow = True
 
     def load_from(self, job: Job) -> Any:

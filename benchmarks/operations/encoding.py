@@ -16,6 +16,7 @@ FIRST_ENCODING = "cl100k_base"
 PASSES = 3
 LEADERS = {
     "byte-level": (OURS, "gigatoken", "fastokens"),
+    "stages": (OURS, "gigatoken", "splintr", "fastokens"),
     "wordpiece": (OURS, "splintr", "tokie"),
     "unigram": (OURS, "splintr", "sentencepiece"),
     "sentencepiece": (OURS, "gigatoken", "splintr"),

@@ -215,7 +215,7 @@ def runs_of(figures, paces, text, tmp_path, monkeypatch):
 
 def test_tokenizers_with_stages_are_measured_where_they_lie(text, tmp_path, repository, shared):
     # mistral is as llama2, and the two largest are in all other plans.
-    few = ("gpt2", FROM_FILE, OWN_PATTERN, "llama3", "bert", "t5", "xlnet", "llama2")
+    few = ("gpt2", FROM_FILE, OWN_PATTERN, "llama3", "bert", "t5", "xlnet", "llama2", "qwen2.5")
     chosen = more(few, plan.TOKENIZERS)
     made = made_plan(text, tmp_path, repository, operations=("encode",), tokenizers=chosen)
     beside = {}
@@ -226,6 +226,7 @@ def test_tokenizers_with_stages_are_measured_where_they_lie(text, tmp_path, repo
     assert beside["xlnet"] == {"bpe", "sentencepiece"}
     assert {"gigatoken", "splintr", "sentencepiece", "tokenizers"} < beside["llama2"]
     assert {"bpe", "gigatoken", "fastokens"} == beside["llama3"]
+    assert {"bpe", "gigatoken", "splintr", "fastokens", "tokie", "tokenizers"} == beside["qwen2.5"]
 
 
 def test_verdicts(text, tmp_path, repository, monkeypatch):
