@@ -297,19 +297,27 @@ impl Normalizer {
         }
     }
 
-    /// What stands where a text is cut, if the parts become what the text becomes; for this, white space may be followed by
-    /// anything, any other byte behind the place by one of ASCII. None where that is not known.
-    pub fn between(&self, left: Left, right: u8) -> Option<(Left, u8)> {
+    /// What stands where a text is cut, if the parts become what the text becomes; the second one must be white space, or one that
+    /// begins anew must follow it. None where that is not known.
+    pub fn between(&self, left: Left, right: char) -> Option<(Left, char)> {
         match &self.0 {
-            // No byte of ASCII becomes part of what stands before it, and no form of what is visible ends with white space.
-            Kind::Identity | Kind::Form(_) => Some((left, right)),
+            Kind::Identity => Some((left, right)),
+            // No form of what is visible ends with white space, and what is settled composes with nothing before it.
+            Kind::Form(form) => {
+                let is_settled = form.settles(right)
+                    && match left {
+                        Left::Character(left) => form.settles(left),
+                        Left::Visible => true,
+                    };
+                is_settled.then_some((left, right))
+            }
             // Character by character, of which white space is none, before or after.
             Kind::Lowercase => {
                 let left = match left {
-                    Left::Byte(byte) => Left::Byte(byte.to_ascii_lowercase()),
+                    Left::Character(left) => Left::Character(clean::one_lowercase(left)?),
                     Left::Visible => Left::Visible,
                 };
-                Some((left, right.to_ascii_lowercase()))
+                Some((left, clean::one_lowercase(right)?))
             }
             Kind::Replace(replace) => replace.between(left, right),
             Kind::Nmt
@@ -322,6 +330,17 @@ impl Normalizer {
             | Kind::Charsmap(_)
             | Kind::SpaceMarks(_) => None,
         }
+    }
+
+    /// Whether a character changes nothing that stands before it, and stays itself, or one of ASCII; this is asked of those that
+    /// know what stands [`Normalizer::between`] two.
+    pub fn begins_anew(&self, character: char) -> bool {
+        let stays = match &self.0 {
+            Kind::Form(form) => form.settles(character),
+            Kind::Lowercase => clean::one_lowercase(character) == Some(character),
+            _ => true,
+        };
+        character.is_ascii() || stays
     }
 
     /// Whether it is certain that it leaves a text as it is, and any part of the text; only of few kinds this is found out.

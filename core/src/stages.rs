@@ -4,13 +4,14 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use crate::boundaries::pairs::Places;
+use crate::boundaries::seams::Border;
 use crate::boundaries::stages::Answers;
 use crate::error::{Result, invalid};
 use crate::normalize::{self, Context, Normalizer};
 use crate::split::stage::{self, Pieces, PreTokenizer};
 use crate::text::Text;
 
+mod between;
 pub mod parts;
 
 /// The specification of all stages before the model.
@@ -69,27 +70,6 @@ impl Stages {
     #[must_use]
     pub fn answers(&self) -> &Answers {
         &self.answers
-    }
-
-    /// Between which bytes a text can be cut before it goes through the stages, each part but the first as one that goes on.
-    /// None where no pair is known but a letter before a space, which [`Answers`] tell.
-    #[must_use]
-    pub fn places(&self) -> Option<Places> {
-        let mut cutting = self.pre_tokenizers.iter().map(PreTokenizer::cutting);
-        if cutting.any(|cutting| cutting.looks_at_start) {
-            return None;
-        }
-        let normalized = |left, right| {
-            let mut normalizers = self.normalizers.iter();
-            normalizers.try_fold((left, right), |(left, right), each| {
-                each.between(left, right)
-            })
-        };
-        let between = |left, right| {
-            let stages = self.pre_tokenizers.iter();
-            stages.map(move |stage| stage.between(left, right))
-        };
-        Places::new(self.rewrites(), normalized, between)
     }
 
     /// Whether no rule of a normalizer looks at a byte, but one that begins with it.
@@ -178,7 +158,19 @@ impl Stages {
     /// stages by itself (the later one with [`Context::continued`]); 0 when there is none.
     #[must_use]
     pub fn safe_cut(&self, text: &[u8]) -> usize {
-        self.answers.safe_cut(text)
+        match self.last_cut_between(text) {
+            0 => self.answers.safe_cut(text),
+            cut => cut,
+        }
+    }
+
+    /// The same for the stages and a model behind them: see [`Answers::safe_cut_for`].
+    #[must_use]
+    pub fn safe_cut_for(&self, border: Option<Border>, fuses: bool, text: &[u8]) -> usize {
+        match self.last_cut_between(text) {
+            cut if cut > 0 && !fuses => cut,
+            _ => self.answers.safe_cut_for(border, fuses, text),
+        }
     }
 }
 

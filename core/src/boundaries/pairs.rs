@@ -1,16 +1,17 @@
-//! Between which two bytes of ASCII a text can be cut before its normalizers and pre-tokenizers run.
+//! Between which two characters a text can be cut before its normalizers and pre-tokenizers run.
 //!
-//! As in `stages`, f is a stage and x + y a text; here x ends with one byte of the pair, and y begins with the other. The
-//! normalizers must leave f(x + y) = f(x) + f(y), with one byte of ASCII on each side of the place, about which the next stage
+//! As in `stages`, f is a stage and x + y a text; here x ends with one of two characters, and y begins with the other. The
+//! normalizers must leave f(x + y) = f(x) + f(y), with one known character on each side of the place, about which the next stage
 //! is asked. Then some pre-tokenizer must end a piece there, whatever stands around, and those before it must not mind.
 //! Those behind it are given its pieces one by one, and never see across.
 //!
-//! A byte may become another character by the combining marks behind it, as `e` does. So the byte behind the place must be
-//! white space, which no mark changes, or have a byte of ASCII behind it, if there are normalizers at all.
+//! A character may become another one by the combining marks behind it, as `e` does. So the one behind the place must be
+//! white space, which no mark changes, or have one behind it that begins anew, if there are normalizers at all.
 //!
-//! Before a space, x may also end with any character that is no white space: normalizers that are asked make of it what does
-//! not end with white space either. Bytes tell it: the last one goes on with a character, and together with the one before it
-//! is no end of white space.
+//! All pairs of bytes of ASCII are asked about at once ([`Places`]), so that words are found many at a time. Before a space, a word
+//! may also end with any character that is no white space: normalizers that are asked make of it what does not end with white
+//! space either. Bytes tell it: the last one goes on with a character, and together with the one before it is no end of white
+//! space.
 
 use crate::text::byte_pairs::BytePairs;
 use crate::text::continues;
@@ -20,13 +21,13 @@ pub use crate::text::byte_pairs::PLACES;
 /// What stands before a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// This byte of ASCII.
-    Byte(u8),
+    /// This one.
+    Character(char),
     /// Some character that is no white space, or a byte that is part of none.
     Visible,
 }
 
-/// What a pre-tokenizer does where a text is cut before a byte of ASCII.
+/// What a pre-tokenizer does where a text is cut between two characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
     /// f(x + y) = f(x) + f(y), and a piece always ends there.
@@ -51,24 +52,16 @@ pub struct Places {
 impl Places {
     /// Asks about all pairs. None if there is none but of a letter before a space.
     ///
-    /// `normalized` says what stands at the place behind all normalizers, and `between` what the pre-tokenizers do there, one
-    /// after the other. `rewrites` says whether there are normalizers.
+    /// `ends` says whether a piece always ends at a place, and the parts become what the text becomes; `rewrites` whether there
+    /// are normalizers.
     #[must_use]
-    pub fn new<B: Iterator<Item = Between>>(
-        rewrites: bool,
-        normalized: impl Fn(Left, u8) -> Option<(Left, u8)>,
-        between: impl Fn(Left, u8) -> B,
-    ) -> Option<Self> {
-        let ends = |left, right| {
-            let place = normalized(left, right);
-            place.is_some_and(|(left, right)| ends(between(left, right)))
-        };
-        let behind_visible = ends(Left::Visible, b' ');
+    pub fn new(rewrites: bool, ends: impl Fn(Left, char) -> bool) -> Option<Self> {
+        let behind_visible = ends(Left::Visible, ' ');
         let mut more = behind_visible;
         let pairs = BytePairs::of(|left, right| {
             let ends = match left {
                 _ if !right.is_ascii() => false,
-                0..0x80 => ends(Left::Byte(left), right),
+                0..0x80 => ends(Left::Character(char::from(left)), char::from(right)),
                 0x80.. => behind_visible && right == b' ' && continues(left),
             };
             more |= ends && !(left.is_ascii_alphabetic() && right == b' ');
@@ -99,11 +92,6 @@ impl Places {
         }
         ends
     }
-}
-
-/// Whether a pre-tokenizer ends a piece, and those before it do not mind.
-fn ends(mut between: impl Iterator<Item = Between>) -> bool {
-    between.find(|&each| each != Between::Stays) == Some(Between::Ends)
 }
 
 /// Whether white space outside ASCII may end with these two bytes.

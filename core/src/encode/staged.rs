@@ -94,8 +94,7 @@ impl Encode for Staged {
 
     fn safe_cut(&self, text: &[u8]) -> usize {
         let fuses = self.model.fuses().is_some();
-        let answers = self.stages.answers();
-        answers.safe_cut_for(self.model.border(), fuses, text)
+        self.stages.safe_cut_for(self.model.border(), fuses, text)
     }
 
     /// Stages see runs as a whole.

@@ -121,6 +121,12 @@ pub(super) fn lowercase(text: &mut Text) {
     });
 }
 
+/// A character in lower case, if that is one character.
+pub(super) fn one_lowercase(character: char) -> Option<char> {
+    let mut lowered = character.to_lowercase();
+    lowered.next().filter(|_| lowered.len() == 0)
+}
+
 /// Leaves white space at the ends out; text that goes on has no beginning.
 pub(super) fn strip(text: &mut Text, left: bool, right: bool, context: Context) {
     let blank = |bytes: &[u8], at: usize| {

@@ -67,6 +67,11 @@ impl Form {
             })
     }
 
+    /// Whether a character stays what it is in this form, composes with nothing before it, and is no mark.
+    pub(super) fn settles(self, character: char) -> bool {
+        canonical_combining_class(character) == 0 && self.keeps(character.encode_utf8(&mut [0; 4]))
+    }
+
     /// Normalizes a string.
     pub(super) fn of(self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());

@@ -86,13 +86,13 @@ impl Replace {
     }
 
     /// What [`super::Normalizer::between`] asks: known of runs of white space that become a space, if no run is parted.
-    pub(super) fn between(&self, left: Left, right: u8) -> Option<(Left, u8)> {
-        let is_blank = |byte: u8| char::from(byte).is_whitespace();
-        let written = |byte| if is_blank(byte) { b' ' } else { byte };
+    pub(super) fn between(&self, left: Left, right: char) -> Option<(Left, char)> {
+        let is_blank = char::is_whitespace;
+        let written = |character| if is_blank(character) { ' ' } else { character };
         let is_known = matches!(self.finder, Finder::WhiteSpace) && self.content == " ";
         let left = match left {
-            Left::Byte(byte) if is_blank(byte) && is_blank(right) => return None,
-            Left::Byte(byte) => Left::Byte(written(byte)),
+            Left::Character(left) if is_blank(left) && is_blank(right) => return None,
+            Left::Character(left) => Left::Character(written(left)),
             Left::Visible => Left::Visible,
         };
         is_known.then(|| (left, written(right)))

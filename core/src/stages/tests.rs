@@ -90,3 +90,27 @@ fn between_bytes_a_text_is_cut_where_all_stages_allow_it() {
         None
     );
 }
+
+#[test]
+fn between_characters_a_text_is_cut_near_its_end() {
+    let clip = stages(&CLIP, &[MATCHES]);
+    let cut = |text: &'static str| &text[clip.safe_cut(text.as_bytes())..];
+    assert_eq!(cut("Привет, мир. Да"), " Да");
+    assert_eq!(cut("文，文字。文字"), "文字");
+    // A mark that follows may change a character, and so may one that is not there yet.
+    assert_eq!(cut("a.e\u{301}"), ".e\u{301}");
+    assert_eq!(cut("a.и"), ".и");
+    assert_eq!(cut("a.иб"), "иб");
+    assert_eq!(cut("a.\u{1100}\u{1161}"), ".\u{1100}\u{1161}");
+    // An upper-case letter that becomes two characters is not looked at.
+    assert_eq!(cut("a.İб"), "a.İб");
+    let falcon = stages(&[], &[PUNCTUATION]);
+    assert_eq!(falcon.safe_cut("a.и".as_bytes()), 2);
+    // Far from the end, only a space between two letters is looked for.
+    let far = "б".repeat(5000);
+    assert_eq!(clip.safe_cut(format!("a. {far}").as_bytes()), 0);
+    assert_eq!(clip.safe_cut(format!("a a{far}").as_bytes()), 1);
+    // Unknown neighbours become one token across pieces.
+    assert_eq!(clip.safe_cut_for(None, true, "a. б б".as_bytes()), 0);
+    assert_eq!(clip.safe_cut_for(None, false, "a. б б".as_bytes()), 5);
+}

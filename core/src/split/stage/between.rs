@@ -1,4 +1,4 @@
-//! What pre-tokenizers do where a text is cut behind a byte, or any visible character, and before a byte of ASCII.
+//! What pre-tokenizers do where a text is cut between two characters.
 
 use super::{Kind, PreTokenizer};
 use crate::boundaries::pairs::{Between, Left};
@@ -8,11 +8,14 @@ use crate::split::pieces::Behavior;
 impl PreTokenizer {
     /// What it does where a text is cut.
     #[must_use]
-    pub fn between(&self, left: Left, right: u8) -> Between {
-        let Left::Byte(left) = left else {
+    pub fn between(&self, left: Left, right: char) -> Between {
+        let Left::Character(left) = left else {
             return self.behind_visible(right);
         };
-        let pair = [left, right];
+        let mut pair = [0; 8];
+        let place = left.encode_utf8(&mut pair).len();
+        let end = place + right.encode_utf8(&mut pair[place..]).len();
+        let pair = &pair[..end];
         let at_characters = |behavior: Behavior, is_match: [bool; 2]| match (behavior, is_match) {
             (Behavior::Isolated, [false, false]) => Between::Stays,
             (Behavior::Contiguous, [left, right]) if left == right => Between::Stays,
@@ -25,18 +28,19 @@ impl PreTokenizer {
             // Of matches, one ends there, or what lies between two, and both begin anew; and nothing is joined.
             Kind::Scanner(scanner)
             | Kind::Matches(scanner, Behavior::Removed | Behavior::Isolated, _) => {
-                match scanner.safe_cut(&pair) {
+                match scanner.safe_cut(pair) {
                     0 => Between::Unknown,
                     _ => Between::Ends,
                 }
             }
             &Kind::Punctuation(behavior) => at_characters(
                 behavior,
-                [0, 1].map(|at| cutters::punctuation_at(&pair, at).0),
+                [0, place].map(|at| cutters::punctuation_at(pair, at).0),
             ),
-            &Kind::Digits(behavior) => {
-                at_characters(behavior, [0, 1].map(|at| cutters::number_at(&pair, at).0))
-            }
+            &Kind::Digits(behavior) => at_characters(
+                behavior,
+                [0, place].map(|at| cutters::number_at(pair, at).0),
+            ),
             Kind::Matches(..)
             | Kind::Expression(..)
             | Kind::Literal(..)
@@ -52,11 +56,11 @@ impl PreTokenizer {
     }
 
     /// What it does where a text is cut behind any character that is no white space.
-    fn behind_visible(&self, right: u8) -> Between {
+    fn behind_visible(&self, right: char) -> Between {
         match &self.kind {
             Kind::Scanner(scanner)
             | Kind::Matches(scanner, Behavior::Removed | Behavior::Isolated, _)
-                if right == b' ' && scanner.ends_behind_visible() =>
+                if right == ' ' && scanner.ends_behind_visible() =>
             {
                 Between::Ends
             }
