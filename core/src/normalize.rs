@@ -320,11 +320,11 @@ impl Normalizer {
                 Some((left, clean::one_lowercase(right)?))
             }
             Kind::Replace(replace) => replace.between(left, right),
+            Kind::Bert(bert) => bert.between(left, right),
             Kind::Nmt
             | Kind::StripAccents
             | Kind::Strip { .. }
             | Kind::Prepend(_)
-            | Kind::Bert(_)
             | Kind::ByteLevel
             | Kind::Graphemes(_)
             | Kind::Charsmap(_)
@@ -338,6 +338,7 @@ impl Normalizer {
         let stays = match &self.0 {
             Kind::Form(form) => form.settles(character),
             Kind::Lowercase => clean::one_lowercase(character) == Some(character),
+            Kind::Bert(bert) => bert.begins_anew(character),
             _ => true,
         };
         character.is_ascii() || stays

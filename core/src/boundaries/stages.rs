@@ -5,6 +5,7 @@
 //! a space that stands between two ASCII letters: x ends with a letter, y begins with a space and a letter.
 
 use super::seams::Border;
+use crate::text::{begin_of_last, read_char};
 
 /// What a stage does where a text is cut before a space that stands between two ASCII letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -232,8 +233,10 @@ impl Answers {
     #[must_use]
     pub fn safe_cut_for(&self, border: Option<Border>, fuses: bool, text: &[u8]) -> usize {
         match (self.cuts, fuses, border) {
-            (Cuts::Always, false, None | Some(Border::Before(_) | Border::After(_)))
-            | (Cuts::AtMarks, false, Some(Border::Before(_))) => last_between_letters(text),
+            (Cuts::Always, false, None | Some(Border::Before(_) | Border::After(_))) => {
+                last_between_letters(text)
+            }
+            (Cuts::AtMarks, false, Some(Border::Before(_))) => last_between_visible(text),
             (Cuts::AtMarks, false, None | Some(Border::After(_)))
             | (Cuts::Never, false, _)
             | (Cuts::Never | Cuts::AtMarks | Cuts::Always, true, _) => 0,
@@ -344,5 +347,22 @@ fn last_between_letters(text: &[u8]) -> usize {
                 && text[at - 1].is_ascii_alphabetic()
                 && text[at + 1].is_ascii_alphabetic()
         })
+        .unwrap_or(0)
+}
+
+/// The last space between two characters of which neither is white space or a mark; 0 when there is none. Stages that make
+/// marks and nothing else leave both as they are, like letters.
+fn last_between_visible(text: &[u8]) -> usize {
+    let is_visible = |character: Option<char>| {
+        character.is_some_and(|character| !character.is_whitespace() && character != '\u{2581}')
+    };
+    let is_between = |&at: &usize| {
+        let (left, _) = read_char(&text[..at], begin_of_last(text, at));
+        is_visible(left) && is_visible(read_char(text, at + 1).0)
+    };
+    let inside = text.len().saturating_sub(1);
+    memchr::memrchr_iter(b' ', &text[..inside])
+        .take_while(|&at| at > 0)
+        .find(is_between)
         .unwrap_or(0)
 }

@@ -184,7 +184,7 @@ impl<E: Encode> Encoder<E> {
         self.way.safe_cut(text)
     }
 
-    /// Gives an offset inside a run of one byte at which a text can be cut, and each part be encoded as after
+    /// Gives an offset inside a piece at which a text can be cut, and each part be encoded as after
     /// [`Encoder::safe_cut`]: a piece is in two parts then, but the ids are the same. The text is a document's, or what
     /// such cuts left of it. 0 when nothing is known of one.
     #[must_use]

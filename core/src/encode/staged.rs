@@ -97,9 +97,14 @@ impl Encode for Staged {
         self.stages.safe_cut_for(self.model.border(), fuses, text)
     }
 
-    /// Stages see runs as a whole.
-    fn cut_in_run(&self, _: &[u8]) -> usize {
-        0
+    /// Where stages only make marks of spaces, a text is one piece, and may be cut where no token goes on.
+    fn cut_in_run(&self, text: &[u8]) -> usize {
+        let is_one_piece = self.stages.answers().shape() == Shape::Marks;
+        let adds_up = self.model.fuses().is_none() && self.model.carrying().is_none();
+        match &self.plan {
+            Some(plan) if is_one_piece && adds_up => plan.last_joint(text),
+            Some(_) | None => 0,
+        }
     }
 
     fn encode_task(

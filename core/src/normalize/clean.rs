@@ -1,10 +1,12 @@
 //! Normalizers that look at one character at a time.
 
 use serde::Deserialize;
+use unicode_normalization::char::canonical_combining_class;
 
 use super::Context;
 use super::categories::{COMBINING_MARKS, CONTROLS, NONSPACING_MARKS, Set, UNICODE_9};
 use super::form::Form;
+use crate::boundaries::pairs::Left;
 use crate::text::visible;
 use crate::text::{Text, characters, read_char};
 
@@ -221,6 +223,39 @@ impl Bert {
         if self.lowercase {
             lowercase(text);
         }
+    }
+}
+
+impl Bert {
+    /// What [`super::Normalizer::between`] asks: each character is rewritten by itself, but for the order of marks.
+    pub(super) fn between(self, left: Left, right: char) -> Option<(Left, char)> {
+        let Left::Character(left) = left else {
+            return None;
+        };
+        if [left, right].map(canonical_combining_class) != [0, 0] {
+            return None;
+        }
+        let left = self.of(left).chars().next_back()?;
+        let right = self.of(right);
+        let mut written = right.chars();
+        let right = written.next()?;
+        let is_steady = right.is_whitespace() || written.next().is_none();
+        let begin = [left, right].map(canonical_combining_class) == [0, 0];
+        (begin && is_steady).then_some((Left::Character(left), right))
+    }
+
+    /// Whether a character stays, or becomes one of ASCII, and is no mark.
+    pub(super) fn begins_anew(self, character: char) -> bool {
+        let first = self.of(character).chars().next();
+        canonical_combining_class(character) == 0
+            && first.is_some_and(|first| first == character || first.is_ascii())
+    }
+
+    /// What becomes of a character by itself.
+    fn of(self, character: char) -> String {
+        let mut text = Text::new(character.encode_utf8(&mut [0; 4]).as_bytes(), false);
+        self.rewrite(&mut text);
+        String::from_utf8_lossy(text.bytes()).into_owned()
     }
 }
 

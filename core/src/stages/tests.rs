@@ -20,7 +20,7 @@ const METASPACE: &str =
 fn where_the_space_is_gone_nothing_is_cut() {
     let text = b"aaa bbb ccc";
     let split = r#"{"type":"WhitespaceSplit"}"#;
-    assert_eq!(stages(&[], &[split]).safe_cut(text), 7);
+    assert_eq!(stages(&[], &[split]).safe_cut(text), 8);
     for normalizers in [
         &[SPACE_TO_UNDERSCORE][..],
         &[r#"{"type":"ByteLevel"}"#],
@@ -83,8 +83,7 @@ fn between_bytes_a_text_is_cut_where_all_stages_allow_it() {
     let cut = bars(&[], &falcon, "a, b.5 ((c 12").expect("places");
     assert_eq!(cut, "a|,| b|.|5| |((|c |12");
     // Nothing is said where a stage says nothing.
-    let lower = r#"{"type":"BertNormalizer","clean_text":false,"handle_chinese_chars":false,"strip_accents":false,"lowercase":true}"#;
-    assert_eq!(bars(&[lower], &[MATCHES], "a b, c"), None);
+    assert_eq!(bars(&[STRIP], &[MATCHES], "a b, c"), None);
     assert_eq!(
         bars(&[], &[r#"{"type":"PrefixSpace"}"#, MATCHES], "a b, c"),
         None
@@ -113,4 +112,33 @@ fn between_characters_a_text_is_cut_near_its_end() {
     // Unknown neighbours become one token across pieces.
     assert_eq!(clip.safe_cut_for(None, true, "a. б б".as_bytes()), 0);
     assert_eq!(clip.safe_cut_for(None, false, "a. б б".as_bytes()), 5);
+}
+
+#[test]
+fn bert_is_cut_at_any_white_space_sign_or_chinese_character() {
+    let lower = r#"{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true}"#;
+    let bert = stages(&[lower], &[r#"{"type":"BertPreTokenizer"}"#]);
+    let cut = |text: &'static str| &text[bert.safe_cut(text.as_bytes())..];
+    assert_eq!(cut("Привет, мир"), "мир");
+    assert_eq!(cut("汉字汉字"), "汉字");
+    assert_eq!(cut("это"), "это");
+    // The letter after the sign may be followed by a mark, and a syllable falls into letters.
+    assert_eq!(cut("б.и"), ".и");
+    assert_eq!(cut("б.각각"), "б.각각");
+}
+
+#[test]
+fn spaces_that_become_marks_are_cut_before_behind_any_letter() {
+    let marks = r#"{"type":"Replace","pattern":{"String":" "},"content":"▁"}"#;
+    let llama = stages(&[r#"{"type":"Prepend","prepend":"▁"}"#, marks], &[]);
+    let cut = |text: &'static str| {
+        &text[llama.safe_cut_for(Some(Border::Before('▁')), false, text.as_bytes())..]
+    };
+    assert_eq!(cut("это просто текст"), " текст");
+    assert_eq!(
+        cut("это  просто\u{3000} текст"),
+        "это  просто\u{3000} текст"
+    );
+    assert_eq!(cut("文 ▁字 "), "文 ▁字 ");
+    assert_eq!(cut(" a"), " a");
 }

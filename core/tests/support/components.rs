@@ -376,7 +376,9 @@ fn pipeline(which: usize, matcher: Option<Arc<SpecialMatcher>>) -> Component {
     let cuts = move |known: &[u8]| {
         let moves = |text: &[u8], at| asked_matcher.as_ref()?.moves_cut(text, at);
         let cut = last_cut(known, known.len(), |text| asked.safe_cut(text), moves);
-        cut.into_iter().collect()
+        let inside = inside(asked.cut_in_run(known)).into_iter();
+        let allowed = inside.filter(|&cut| moves(known, cut).is_none());
+        cut.into_iter().chain(allowed).collect()
     };
     Component::new(
         format!("tokenizer {which} with {matcher:?}"),

@@ -1,5 +1,7 @@
 //! What pre-tokenizers do where a text is cut between two characters.
 
+use std::ops::Range;
+
 use super::{Kind, PreTokenizer};
 use crate::boundaries::pairs::{Between, Left};
 use crate::split::cutters;
@@ -24,6 +26,17 @@ impl PreTokenizer {
                 Between::Unknown
             }
         };
+        let by_both = |cut: fn(&[u8], Range<usize>, &mut Vec<Range<usize>>)| {
+            let mut pieces = Vec::new();
+            cut(pair, 0..end, &mut pieces);
+            match pieces
+                .iter()
+                .any(|piece| piece.start < place && place < piece.end)
+            {
+                true => Between::Stays,
+                false => Between::Ends,
+            }
+        };
         match &self.kind {
             // Of matches, one ends there, or what lies between two, and both begin anew; and nothing is joined.
             Kind::Scanner(scanner)
@@ -41,14 +54,15 @@ impl PreTokenizer {
                 behavior,
                 [0, place].map(|at| cutters::number_at(pair, at).0),
             ),
+            // Of these, what two characters are says whether a piece goes on from one to the other.
+            Kind::WordsAndPunctuation => by_both(cutters::words_and_punctuation),
+            Kind::Words => by_both(cutters::words),
+            Kind::WhiteSpace => by_both(cutters::white_space),
             Kind::Matches(..)
             | Kind::Expression(..)
             | Kind::Literal(..)
             | Kind::PrefixSpace
             | Kind::ByteLevel
-            | Kind::WordsAndPunctuation
-            | Kind::Words
-            | Kind::WhiteSpace
             | Kind::Marks(_)
             | Kind::Scripts
             | Kind::FixedLength(_) => Between::Unknown,
