@@ -272,6 +272,9 @@ CUTTABLE: dict[str, tuple[PreTokenizer, ...]] = {
     "characters": (FixedLength(1),),
     "expression behind": (WhitespaceSplit(), Split("b+(?=c)", "Removed")),
 }
+CUTTABLE_ELSEWHERE = {"whitespace", "bert", "expression behind"}
+"""Of these, those that say more than where a space stands between two letters."""
+
 UNCUTTABLE: dict[str, tuple[PreTokenizer, ...]] = {
     "nothing": (),
     "digits": (Digits(),),
@@ -291,7 +294,8 @@ def test_parts_give_the_pieces_of_the_whole(name, parts):
     stages = stages_of(*CUTTABLE[name])
     data = "".join(parts).encode("latin-1", "replace")  # U+00FF becomes a stray byte
     cut = stages.safe_cut(data)
-    assert (cut > 0) == (b"a b" in data or b"b c" in data or b"a a" in data or b"b b" in data or b"b a" in data)
+    between_letters = any(place in data for place in (b"a b", b"b c", b"a a", b"b b", b"b a"))
+    assert (cut > 0) is between_letters or (cut > 0 and name in CUTTABLE_ELSEWHERE)
     before = raw_pieces(stages, data[:cut])
     after = raw_pieces(stages, data[cut:], continued=cut > 0, first=cut == 0)
     moved = [(piece, start + cut, end + cut) for piece, start, end in after]
