@@ -201,9 +201,10 @@ class Encoder:
         """Return the last offset at which the text can be cut and each part be encoded by itself (the later one
         ``continued``), whatever follows; 0 when there is none."""
 
-    def cut_in_run(self, data: Buffer) -> int:
-        """Return an offset inside a run of blanks at which the text, which begins where a piece does, can be cut so
-        that ids stay the same, though a piece is in two parts then; 0 when none is known."""
+    def cut_in_piece(self, data: Buffer) -> int:
+        """Return an offset inside a piece, in a run of blanks or between two characters that no token holds side by
+        side, at which the text can be cut so that ids stay the same; 0 when none is known. The text begins where a
+        piece or a part of one does."""
 
     def encode(
         self, data: Buffer, ends: Buffer, matcher: SpecialMatcher | None, threads: int, continued: bool = False

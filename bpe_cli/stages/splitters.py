@@ -188,19 +188,19 @@ class Cuts(Protocol):
 
 
 def safe_cutter(
-    cuts: Cuts, matcher: _core.SpecialMatcher | None, cut_in_run: Callable[[bytes | memoryview], int] | None = None
+    cuts: Cuts, matcher: _core.SpecialMatcher | None, cut_in_piece: Callable[[bytes | memoryview], int] | None = None
 ) -> Callable[[bytes | memoryview], int]:
     """Return the function with which ``blocks.settle`` finds cuts outside of pieces and special tokens.
 
-    Where there is none, ``cut_in_run`` is asked for one inside a piece; None: only whole pieces will do.
+    Where there is none, ``cut_in_piece`` is asked for one inside a piece; None: only whole pieces will do.
     """
 
     def safe_cut(data: bytes | memoryview) -> int:
         cut = cuts.safe_cut(data)
         while cut and matcher is not None and (before := matcher.moves_cut(data, cut)) is not None:
             cut = cuts.safe_cut(memoryview(data)[:before])
-        if not cut and cut_in_run is not None:
-            cut = cut_in_run(data)
+        if not cut and cut_in_piece is not None:
+            cut = cut_in_piece(data)
             if cut and matcher is not None and matcher.moves_cut(data, cut) is not None:
                 return 0  # others in the run are as this one
         return cut

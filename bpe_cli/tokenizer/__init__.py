@@ -315,10 +315,10 @@ class Tokenizer(TextMethods):
     def settle(
         self, blocks: Iterable[Block], matcher: _core.SpecialMatcher | None, *, whole_pieces: bool = True
     ) -> Iterator[Block]:
-        """Cut long documents where no token or piece changes; without ``whole_pieces``, also inside runs of blanks."""
+        """Cut long documents where no token or piece changes; without ``whole_pieces``, also inside pieces."""
         # A special token may stand where nothing else allows a cut; texts end there all the same.
         stretches = None if matcher is None else matcher.stretches
-        cutter = safe_cutter(self.engine, matcher, None if whole_pieces else self.engine.cut_in_run)
+        cutter = safe_cutter(self.engine, matcher, None if whole_pieces else self.engine.cut_in_piece)
         return settle(blocks, cutter, self.engine.longest_text, stretches)
 
     def encode_block(

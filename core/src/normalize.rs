@@ -332,6 +332,12 @@ impl Normalizer {
         }
     }
 
+    /// Whether it spells each byte as its visible character.
+    #[must_use]
+    pub fn spells_bytes(&self) -> bool {
+        matches!(self.0, Kind::ByteLevel)
+    }
+
     /// Whether a character changes nothing that stands before it, and stays itself, or one of ASCII; this is asked of those that
     /// know what stands [`Normalizer::between`] two.
     pub fn begins_anew(&self, character: char) -> bool {

@@ -102,6 +102,15 @@ impl Stages {
         (self.normalizers.iter()).all(|normalizer| normalizer.leaves(text))
     }
 
+    /// Whether all they do is to spell each byte as its visible character.
+    #[must_use]
+    pub fn only_spell_bytes(&self) -> bool {
+        let mut normalizers = self.normalizers.iter();
+        self.pre_tokenizers.is_empty()
+            && normalizers.len() == 1
+            && normalizers.all(Normalizer::spells_bytes)
+    }
+
     /// Whether there are normalizers.
     #[must_use]
     pub fn rewrites(&self) -> bool {

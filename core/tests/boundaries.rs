@@ -97,7 +97,7 @@ fn runs_are_cut_where_both_allow_it() {
         }
         let tokens = TokenTable::new(blob.into(), ends.into()).expect("tokens");
         let model = Bpe::from_ranks(tokens).expect("a model");
-        Encoder::plain(scanner, model, false).cut_in_run(text.as_bytes())
+        Encoder::plain(scanner, model, false).cut_in_piece(text.as_bytes())
     };
     for scanner in [gpt2, cl100k] {
         assert_eq!(cut(scanner, " a", "     "), 3);

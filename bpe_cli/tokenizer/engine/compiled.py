@@ -467,9 +467,9 @@ class Engine:
         """Return the last offset at which a text can be cut, whatever follows; 0 for none."""
         return (self._splitter if self._only_splits else self._encoder).safe_cut(data)
 
-    def cut_in_run(self, data: bytes | memoryview, /) -> int:
-        """Return an offset inside a run of blanks where a cut changes no id, though a piece; 0 when none is known."""
-        return self._encoder.cut_in_run(data)
+    def cut_in_piece(self, data: bytes | memoryview, /) -> int:
+        """Return an offset where a cut changes no id, though a piece; 0 when none is known."""
+        return self._encoder.cut_in_piece(data)
 
     # -- ids to text ---------------------------------------------------------------------------
 

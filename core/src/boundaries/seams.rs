@@ -6,10 +6,13 @@
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::text::{characters, read_char};
+use crate::text::{begin_of_last, characters, read_char};
 
 /// The character that stands for a blank.
 const MARK: &str = "\u{2581}";
+
+/// So many bytes at a text's end are looked through for a place to cut it.
+const LOOK: usize = 1 << 12;
 
 /// How many code points a [`Joints`] tells apart: those that most text is made of.
 const COMMON: usize = 1 << 16;
@@ -176,6 +179,31 @@ impl Joints {
             && (self.is_single(left) || self.is_single(right))
     }
 
+    /// The last place near a text's end, between two characters, where the text can be cut; 0 if there is none.
+    ///
+    /// `spelt` says what the model sees next to a place, of the bytes of the character before it and of the one behind it;
+    /// None where that is not known, or depends on what stands around.
+    pub fn last_cut(
+        &self,
+        text: &[u8],
+        spelt: impl Fn(&[u8], &[u8]) -> Option<(char, char)>,
+    ) -> usize {
+        if text.is_empty() {
+            return 0;
+        }
+        let mut end = text.len();
+        let mut at = begin_of_last(text, end);
+        while at > 0 && at > text.len().saturating_sub(LOOK) {
+            let begin = begin_of_last(text, at);
+            let place = spelt(&text[begin..at], &text[at..end]);
+            if place.is_some_and(|(left, right)| self.parts(left, right)) {
+                return at;
+            }
+            (at, end) = (begin, at);
+        }
+        0
+    }
+
     fn is_single(&self, character: char) -> bool {
         let single = self.single.as_ref();
         single.is_none_or(|single| holds(single, u32::from(character), false))
@@ -263,5 +291,25 @@ mod tests {
             ["▁▁", "a▁", "b▁▁", "c▁"]
         );
         assert_eq!(parts("", Some(Border::Before('▁'))), [""; 0]);
+    }
+
+    #[test]
+    fn the_last_cut_is_near_the_end_between_characters_that_no_token_joins() {
+        let joints = Joints::of(bytes(&["ab", "é好", "x"]));
+        let cut = |text: &str| {
+            joints.last_cut(text.as_bytes(), |left, right| {
+                read_char(left, 0).0.zip(read_char(right, 0).0)
+            })
+        };
+        assert_eq!(cut("ba"), 1);
+        assert_eq!(cut("xab"), 1);
+        assert_eq!(cut("xé好"), 1);
+        assert_eq!([cut("ab"), cut("a"), cut("")], [0, 0, 0]);
+        assert_eq!(cut(&format!("x{}", "ab".repeat(3))), 5);
+        let joined = Joints::of(bytes(&["aa"]));
+        let far = format!("x{}", "a".repeat(LOOK));
+        let always = |_: &[u8], _: &[u8]| Some(('a', 'a'));
+        assert_eq!(joined.last_cut(far.as_bytes(), always), 0);
+        assert_eq!(joined.last_cut(b"aaa", |_, _| None), 0);
     }
 }

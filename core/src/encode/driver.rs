@@ -73,7 +73,7 @@ pub trait Encode: Sync {
 
     /// An offset at which a text that begins where a piece does can be cut for the sake of its ids alone, though a piece
     /// is in two parts then; 0 when nothing is known of one.
-    fn cut_in_run(&self, text: &[u8]) -> usize;
+    fn cut_in_piece(&self, text: &[u8]) -> usize;
 
     /// Appends the ids of a task, and how many there are at the end of each document. Errors have their
     /// offset in the block.
@@ -188,8 +188,8 @@ impl<E: Encode> Encoder<E> {
     /// [`Encoder::safe_cut`]: a piece is in two parts then, but the ids are the same. The text is a document's, or what
     /// such cuts left of it. 0 when nothing is known of one.
     #[must_use]
-    pub fn cut_in_run(&self, text: &[u8]) -> usize {
-        self.way.cut_in_run(text)
+    pub fn cut_in_piece(&self, text: &[u8]) -> usize {
+        self.way.cut_in_piece(text)
     }
 
     /// Changes how much memory all caches may take together, from the next block on.

@@ -61,7 +61,7 @@ impl Encode for Plain {
         self.scanner.safe_cut(text)
     }
 
-    fn cut_in_run(&self, text: &[u8]) -> usize {
+    fn cut_in_piece(&self, text: &[u8]) -> usize {
         match self.scanner.cut_in_run(text) {
             0 => 0,
             cut => match self.model.joins_blanks() {

@@ -4,8 +4,9 @@
 //! added tokens are found in what came out; each stretch between those is cut into pieces; each piece
 //! becomes tokens, which remember the part of the original that they stand for if somebody asks.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use crate::boundaries::seams::Joints;
 use crate::boundaries::stages::Shape;
 use crate::documents::{Documents, Task};
 use crate::encode::encoded::{Encoded, Part};
@@ -19,6 +20,7 @@ use crate::models::scratch::Scratch;
 use crate::special::SpecialMatcher;
 use crate::split::stage::Pieces;
 use crate::stages::Stages;
+use crate::text::{read_char, visible};
 
 mod out;
 mod placed;
@@ -39,6 +41,25 @@ pub struct Staged {
     plan: Option<Plan>,
     /// Whether a text is one piece for a model whose sums are rounded.
     carries: bool,
+    /// Where no token of the model goes on, for texts that are one piece without a plan.
+    joints: OnceLock<Option<Joints>>,
+}
+
+/// What a model sees around a place where spaces become marks, if it is none of these.
+fn between_marks(left: &[u8], right: &[u8]) -> Option<(char, char)> {
+    let stays = |character: &char| !character.is_whitespace() && *character != '\u{2581}';
+    let read = |bytes| read_char(bytes, 0).0.filter(stays);
+    read(left).zip(read(right))
+}
+
+/// What a model sees around a place where each byte is spelt as a visible character.
+fn between_bytes(left: &[u8], right: &[u8]) -> Option<(char, char)> {
+    let read = |byte: Option<&u8>| {
+        let mut spelt = Vec::new();
+        visible::encode(&[*byte?], &mut spelt);
+        read_char(&spelt, 0).0
+    };
+    read(left.last()).zip(read(right.first()))
 }
 
 /// What one thread works with.
@@ -97,13 +118,21 @@ impl Encode for Staged {
         self.stages.safe_cut_for(self.model.border(), fuses, text)
     }
 
-    /// Where stages only make marks of spaces, a text is one piece, and may be cut where no token goes on.
-    fn cut_in_run(&self, text: &[u8]) -> usize {
-        let is_one_piece = self.stages.answers().shape() == Shape::Marks;
-        let adds_up = self.model.fuses().is_none() && self.model.carrying().is_none();
-        match &self.plan {
-            Some(plan) if is_one_piece && adds_up => plan.last_joint(text),
-            Some(_) | None => 0,
+    /// Where stages only make marks of spaces, or spell bytes, a text is one piece, and may be cut where no token goes on.
+    fn cut_in_piece(&self, text: &[u8]) -> usize {
+        if self.model.fuses().is_some() || self.model.carrying().is_some() {
+            return 0;
+        }
+        if self.stages.answers().shape() == Shape::Marks {
+            let joints = self.plan.as_ref().and_then(|plan| plan.joints.as_ref());
+            joints.map_or(0, |joints| joints.last_cut(text, between_marks))
+        } else if self.stages.only_spell_bytes() {
+            let joints = self.joints.get_or_init(|| self.model.seams().joints);
+            joints
+                .as_ref()
+                .map_or(0, |joints| joints.last_cut(text, between_bytes))
+        } else {
+            0
         }
     }
 
@@ -147,6 +176,7 @@ impl Encoder<Staged> {
             plan,
             stages,
             model,
+            joints: OnceLock::new(),
         })
     }
 

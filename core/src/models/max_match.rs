@@ -17,6 +17,7 @@ use super::automaton::{Automaton, Node, ROOT, read_symbol, symbols_of};
 use super::model::{Found, Model, check_unknown};
 use super::scratch::Scratch;
 use super::trie::Trie;
+use crate::boundaries::seams::{Joints, Seams};
 use crate::error::{Error, Result};
 use crate::tables::TokenTable;
 use crate::text::{character_len, characters};
@@ -130,6 +131,16 @@ impl Model for MaxMatch {
     /// No word goes on across pieces.
     fn fuses(&self) -> Option<u32> {
         None
+    }
+
+    /// A word that would go on across a joint holds both characters. So before one, the longest word that begins anywhere is
+    /// the same without what follows, and the last one ends there.
+    fn seams(&self) -> Seams {
+        let words = self.tokens.iter().map(|(_, word)| word);
+        Seams {
+            border: None,
+            joints: Some(Joints::of(words)),
+        }
     }
 
     fn encode_piece(

@@ -166,8 +166,8 @@ impl Encoder {
         py.detach(|| either!(self, way => way.safe_cut(&data)))
     }
 
-    fn cut_in_run(&self, py: Python<'_>, data: BufferArg<u8>) -> usize {
-        py.detach(|| either!(self, way => way.cut_in_run(&data)))
+    fn cut_in_piece(&self, py: Python<'_>, data: BufferArg<u8>) -> usize {
+        py.detach(|| either!(self, way => way.cut_in_piece(&data)))
     }
 
     #[pyo3(signature = (data, ends, matcher, threads, continued=false))]

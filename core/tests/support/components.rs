@@ -188,7 +188,7 @@ fn run_of_blanks(json: &str, matcher: Option<Arc<SpecialMatcher>>) -> Component 
     let encoder = Arc::new(Encoder::plain(scanner, model, json.contains("cased")));
     let (asked, asked_matcher) = (encoder.clone(), matcher.clone());
     let cuts = move |known: &[u8]| {
-        let mut cuts = inside(asked.cut_in_run(known));
+        let mut cuts = inside(asked.cut_in_piece(known));
         if let Some(matcher) = &asked_matcher {
             cuts.retain(|&cut| matcher.moves_cut(known, cut).is_none());
         }
@@ -376,7 +376,7 @@ fn pipeline(which: usize, matcher: Option<Arc<SpecialMatcher>>) -> Component {
     let cuts = move |known: &[u8]| {
         let moves = |text: &[u8], at| asked_matcher.as_ref()?.moves_cut(text, at);
         let cut = last_cut(known, known.len(), |text| asked.safe_cut(text), moves);
-        let inside = inside(asked.cut_in_run(known)).into_iter();
+        let inside = inside(asked.cut_in_piece(known)).into_iter();
         let allowed = inside.filter(|&cut| moves(known, cut).is_none());
         cut.into_iter().chain(allowed).collect()
     };

@@ -8,7 +8,7 @@ use bpe_core::models::model::{Model, Tables};
 use bpe_core::stages::Stages;
 use bpe_core::tables::TokenTable;
 
-const STAGES: [&str; 5] = [
+const STAGES: [&str; 6] = [
     r#"{"normalizers": [{"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true,
         "strip_accents": null, "lowercase": true}], "pre_tokenizers": [{"type": "BertPreTokenizer"}]}"#,
     r#"{"normalizers": [{"type": "NFKC"}, {"type": "Lowercase"}], "pre_tokenizers": [{"type": "WhitespaceSplit"}]}"#,
@@ -17,9 +17,10 @@ const STAGES: [&str; 5] = [
     r#"{"normalizers": [{"type": "Prepend", "prepend": "▁"},
         {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]}"#,
     r#"{"normalizers": [{"type": "NFD"}, {"type": "StripAccents"}], "pre_tokenizers": [{"type": "Whitespace"}]}"#,
+    r#"{"normalizers": [{"type": "ByteLevel"}]}"#,
 ];
 
-pub const MODELS: [&str; 9] = [
+pub const MODELS: [&str; 10] = [
     r###"{"type": "WordPiece", "unk_id": 0, "continuing_subword_prefix": "##", "max_input_chars_per_word": 100}"###,
     r#"{"type": "ScoredPairs", "unk_id": 0, "byte_fallback": false}"#,
     r#"{"type": "CharacterPairs", "unk_id": 0, "fuse_unk": true, "byte_fallback": false, "ignore_merges": false,
@@ -31,11 +32,12 @@ pub const MODELS: [&str; 9] = [
         "fixed_point": true}"#,
     r#"{"type": "ScoredPairs", "unk_id": 0, "byte_fallback": true}"#,
     r#"{"type": "Events", "unk_id": 0, "fuse_unk": true, "byte_level": false, "ignore_merges": true}"#,
+    r#"{"type": "MaxMatch", "unk_id": 0}"#,
 ];
 
-const TOKENS: [&str; 20] = [
+const TOKENS: [&str; 22] = [
     "<unk>", "▁", "a", "b", "▁a", "aa", "▁▁", "ab", "5", ".", "a.", "好", "é", "e", "##a", "##b",
-    "##é", "##5", "\n", "▁aa",
+    "##é", "##5", "\n", "▁aa", "äĦ", "ĠaĠ",
 ];
 
 /// Every model behind all of the stages.

@@ -16,7 +16,7 @@ use crate::models::model::Model;
 use crate::normalize::Context;
 use crate::split::stage::Pieces;
 use crate::stages::Stages;
-use crate::text::{begin_of_last, read_char};
+use crate::text::read_char;
 
 /// A word ends before this byte if the one before it is [`SETTLED`]; of several only the first.
 pub const BLANK: u8 = 1;
@@ -31,9 +31,6 @@ pub const LETTER: u8 = 1 << 3;
 pub const CLOSES: u8 = 1 << 4;
 /// A word ends behind this byte before any [`LETTER`] that is followed so.
 pub const OPENS: u8 = 1 << 5;
-
-/// So many bytes at a text's end are looked through for a place to cut it.
-const LOOK: usize = 1 << 12;
 
 /// The mark that stands for a blank.
 pub const MARK: &[u8] = "\u{2581}".as_bytes();
@@ -175,28 +172,6 @@ impl Plan {
             at += length;
         }
         None
-    }
-
-    /// The last place near a text's end where no token goes on from one character to the next, neither of which is a blank or
-    /// a mark; 0 if there is none. Only of stages that change no other character.
-    pub fn last_joint(&self, text: &[u8]) -> usize {
-        let Some(joints) = &self.joints else {
-            return 0;
-        };
-        let stays = |character: &char| !character.is_whitespace() && !is_mark(*character);
-        let mut at = text.len();
-        let mut right = None;
-        while at > text.len().saturating_sub(LOOK) {
-            let begin = begin_of_last(text, at);
-            let left = read_char(&text[..at], begin).0.filter(stays);
-            if let (Some(left), Some(right)) = (left, right)
-                && joints.parts(left, right)
-            {
-                return at;
-            }
-            (at, right) = (begin, left);
-        }
-        0
     }
 
     /// Whether what stands before a byte, or the end of a text, becomes nothing else because of it.
