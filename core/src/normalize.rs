@@ -341,13 +341,14 @@ impl Normalizer {
     /// Whether a character changes nothing that stands before it, and stays itself, or one of ASCII; this is asked of those that
     /// know what stands [`Normalizer::between`] two.
     pub fn begins_anew(&self, character: char) -> bool {
-        let stays = match &self.0 {
+        match &self.0 {
             Kind::Form(form) => form.settles(character),
-            Kind::Lowercase => clean::one_lowercase(character) == Some(character),
+            Kind::Lowercase => {
+                character.is_ascii() || clean::one_lowercase(character) == Some(character)
+            }
             Kind::Bert(bert) => bert.begins_anew(character),
             _ => true,
-        };
-        character.is_ascii() || stays
+        }
     }
 
     /// Whether it is certain that it leaves a text as it is, and any part of the text; only of few kinds this is found out.

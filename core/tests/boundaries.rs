@@ -21,7 +21,7 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
         3 => "[.,'/5é \u{301}\u{A0}\u{3000}中_\t\n\r\u{2581}1s▁好🙂]{1,2}".prop_map(String::into_bytes),
         2 => "<?\\|?(ab)?\\|?>?".prop_map(String::into_bytes),
         2 => "(ab|a b|B| B|a\\.|<0x41>|5 |'s|▁a|e\u{301})".prop_map(String::into_bytes),
-        2 => "[йЙи\u{306}İΣςk\u{212A}각\u{1100}\u{1161}\u{11A8}文，。ａ\u{93C}क<\u{338}]{1,4}".prop_map(String::into_bytes),
+        2 => "[\u{7}\u{600}йЙи\u{306}İΣςk\u{212A}각\u{1100}\u{1161}\u{11A8}文，。ａ\u{93C}क<\u{338}]{1,4}".prop_map(String::into_bytes),
         2 => "(é|a|\\.|\n|\t|5|')? {1,6}".prop_map(String::into_bytes),
         1 => prop::sample::select(vec![vec![0xFF], vec![0xE4, 0xBD], vec![0x80], vec![0xE3, 0x80]]),
     ];

@@ -52,10 +52,13 @@ pub struct Places {
 impl Places {
     /// Asks about all pairs. None if there is none but of a letter before a space.
     ///
-    /// `ends` says whether a piece always ends at a place, and the parts become what the text becomes; `rewrites` whether there
-    /// are normalizers.
+    /// `ends` says whether a piece always ends at a place, and the parts become what the text becomes, if the second of its
+    /// characters is steady. Whether it is says `is_steady`, of it and the next one; None is any outside of ASCII.
     #[must_use]
-    pub fn new(rewrites: bool, ends: impl Fn(Left, char) -> bool) -> Option<Self> {
+    pub fn new(
+        ends: impl Fn(Left, char) -> bool,
+        is_steady: impl Fn(char, Option<char>) -> bool,
+    ) -> Option<Self> {
         let behind_visible = ends(Left::Visible, ' ');
         let mut more = behind_visible;
         let pairs = BytePairs::of(|left, right| {
@@ -68,10 +71,16 @@ impl Places {
             ends
         });
         let weights: [u64; 256] = std::array::from_fn(|byte| weight(byte as u8));
-        let is_unsteady = |right: u8, next: u8| !right.is_ascii_whitespace() && !next.is_ascii();
+        let mut is_any_unsteady = false;
+        let unsteady = BytePairs::of(|right, next| {
+            let next = next.is_ascii().then_some(char::from(next));
+            let is_unsteady = right.is_ascii() && !is_steady(char::from(right), next);
+            is_any_unsteady |= is_unsteady;
+            is_unsteady
+        });
         more.then(|| Self {
             pairs: pairs.certain(&weights, &weights),
-            unsteady: rewrites.then(|| BytePairs::of(is_unsteady)),
+            unsteady: is_any_unsteady.then_some(unsteady),
             blank: behind_visible.then(|| BytePairs::of(ends_white_space)),
         })
     }

@@ -15,7 +15,8 @@ impl Stages {
         if !self.are_asked() {
             return None;
         }
-        Places::new(self.rewrites(), |left, right| self.end_between(left, right))
+        let ends = |left, right| self.end_between(left, right);
+        Places::new(ends, |right, next| self.is_steady(right, next))
     }
 
     /// The last offset at which a text can be cut between two characters, whatever stands around it, and each part go through

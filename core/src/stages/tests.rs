@@ -142,3 +142,21 @@ fn spaces_that_become_marks_are_cut_before_behind_any_letter() {
     assert_eq!(cut("文 ▁字 "), "文 ▁字 ");
     assert_eq!(cut(" a"), " a");
 }
+
+/// What is removed does not part a character from the mark behind it.
+#[test]
+fn what_a_normalizer_removes_keeps_nothing_steady() {
+    let clean = r#"{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":false,"strip_accents":false,"lowercase":false}"#;
+    let composed = stages(
+        &[clean, r#"{"type":"NFC"}"#],
+        &[r#"{"type":"BertPreTokenizer"}"#],
+    );
+    let text = "ab<\u{7}\u{338}";
+    assert_eq!(composed.safe_cut(text.as_bytes()), 0);
+    assert_eq!(composed.safe_cut("ab<c".as_bytes()), 2);
+    assert_eq!(with_bars(&composed, text).as_deref(), Some(text));
+    assert_eq!(
+        with_bars(&composed, "ab<c d").as_deref(),
+        Some("ab|<|c| |d")
+    );
+}
