@@ -144,10 +144,13 @@ fn looks_for_other_places_to_cut_so_far_and_no_further() {
         !matcher.reaches_cut(text.as_bytes(), 99 + before)
     };
     assert!(is_known(far / 2, far / 2));
-    assert!(is_known(far - 1, far - 2), "one on each side");
-    assert!(!is_known(far, far - 2), "none before it");
+    // The nearest place before it is behind the space.
+    assert!(is_known(far, far - 2), "one on each side");
+    assert!(!is_known(far + 1, far - 2), "none before it");
     assert!(!is_known(far - 1, far + 2), "none behind it");
-    assert!(!is_known(far - 1, far - 1), "half of one behind it");
+    // The place behind it needs the space alone.
+    assert!(is_known(far - 1, far - 1), "the space is the last byte");
+    assert!(!is_known(far - 1, far), "the space is too far");
 }
 
 #[test]
