@@ -20,6 +20,9 @@
 //! answer until somebody gives one. Whoever says yes owes the proof of the claim, in the comment beside the arm;
 //! `tests/boundaries.rs` cuts random texts wherever a yes was said, and so does the fuzz target of the same name.
 
+/// So many bytes at a text's end are looked through for a place between two characters.
+pub(crate) const LOOK: usize = 1 << 12;
+
 pub mod pairs;
 pub mod runs;
 pub mod seams;

@@ -347,7 +347,15 @@ impl Normalizer {
                 character.is_ascii() || clean::one_lowercase(character) == Some(character)
             }
             Kind::Bert(bert) => bert.begins_anew(character),
-            _ => true,
+            Kind::Identity | Kind::Replace(_) => true,
+            Kind::Nmt
+            | Kind::StripAccents
+            | Kind::Strip { .. }
+            | Kind::Prepend(_)
+            | Kind::ByteLevel
+            | Kind::Graphemes(_)
+            | Kind::Charsmap(_)
+            | Kind::SpaceMarks(_) => false,
         }
     }
 

@@ -176,9 +176,12 @@ impl Stages {
     /// The same for the stages and a model behind them: see [`Answers::safe_cut_for`].
     #[must_use]
     pub fn safe_cut_for(&self, border: Option<Border>, fuses: bool, text: &[u8]) -> usize {
+        if fuses {
+            return 0;
+        }
         match self.last_cut_between(text) {
-            cut if cut > 0 && !fuses => cut,
-            _ => self.answers.safe_cut_for(border, fuses, text),
+            0 => self.answers.safe_cut_for(border, fuses, text),
+            cut => cut,
         }
     }
 }

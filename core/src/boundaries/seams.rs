@@ -5,14 +5,12 @@
 
 use std::ops::Range;
 
+use super::LOOK;
 use crate::error::Result;
 use crate::text::{begin_of_last, characters, read_char};
 
 /// The character that stands for a blank.
 const MARK: &str = "\u{2581}";
-
-/// So many bytes at a text's end are looked through for a place to cut it.
-const LOOK: usize = 1 << 12;
 
 /// How many code points a [`Joints`] tells apart: those that most text is made of.
 const COMMON: usize = 1 << 16;

@@ -1,11 +1,9 @@
 //! Between which characters a text can be cut before it goes through the stages: see [`crate::boundaries::pairs`].
 
 use super::Stages;
+use crate::boundaries::LOOK;
 use crate::boundaries::pairs::{Between, Left, Places};
 use crate::text::{begin_of_last, read_char};
-
-/// So many bytes at a text's end are looked through for such a place.
-const LOOK: usize = 1 << 12;
 
 impl Stages {
     /// Between which bytes a text can be cut before it goes through the stages, each part but the first as one that goes on.
@@ -43,10 +41,10 @@ impl Stages {
         0
     }
 
-    /// Whether what a pre-tokenizer does to a piece never depends on how the piece begins.
+    /// Whether some pre-tokenizer may cut, and what it does to a piece never depends on how the piece begins.
     fn are_asked(&self) -> bool {
         let mut cutting = self.pre_tokenizers.iter().map(|each| each.cutting());
-        !cutting.any(|cutting| cutting.looks_at_start)
+        cutting.len() > 0 && !cutting.any(|cutting| cutting.looks_at_start)
     }
 
     /// Whether normalizers make of a character what they make of it by itself, whatever follows the one behind it.

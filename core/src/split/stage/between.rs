@@ -81,7 +81,20 @@ impl PreTokenizer {
             // A piece ends there or goes on, but for that the character has no say in what becomes of the other.
             Kind::Punctuation(Behavior::Isolated | Behavior::Contiguous)
             | Kind::Digits(Behavior::Isolated | Behavior::Contiguous) => Between::Stays,
-            _ => Between::Unknown,
+            Kind::Scanner(_)
+            | Kind::Matches(..)
+            | Kind::Expression(..)
+            | Kind::Literal(..)
+            | Kind::PrefixSpace
+            | Kind::ByteLevel
+            | Kind::WordsAndPunctuation
+            | Kind::Words
+            | Kind::WhiteSpace
+            | Kind::Punctuation(_)
+            | Kind::Digits(_)
+            | Kind::Marks(_)
+            | Kind::Scripts
+            | Kind::FixedLength(_) => Between::Unknown,
         }
     }
 }
