@@ -273,7 +273,6 @@ impl Normalizer {
     }
 
     /// What happens to a space that stands between two ASCII letters when the text is cut before it.
-    ///
     #[must_use]
     pub fn at_space(&self) -> AtSpace {
         match &self.0 {
@@ -333,7 +332,6 @@ impl Normalizer {
     }
 
     /// Whether it spells each byte as its visible character.
-    #[must_use]
     pub fn spells_bytes(&self) -> bool {
         matches!(self.0, Kind::ByteLevel)
     }
