@@ -30,7 +30,7 @@ ONE_RUN = "¹"
 VECTORS = {"avx512bw": "AVX-512", "avx2": "AVX2"}
 """Instruction sets as people call them."""
 
-OLDER = "**These figures are of an older state of the program than this page: `make bench` measures it anew.**"
+OLDER = "**These figures were measured with an older version of the program; `make bench` measures it again.**"
 
 # -- numbers ---------------------------------------------------------------------------------------
 
@@ -189,11 +189,12 @@ def standing(compared: list[Cell]) -> str:
     ranked = len(compared) - count["one run"] - count["alone"]
     stopped = sum(item["at_least"] and item["verdict"] == "won" for item in compared)
     words = [
-        f"bpe is the fastest in {count['won']} of {ranked} rows, slower in {count['lost']}, level in {count['level']}"
+        f"bpe is the fastest in {count['won']} of {ranked} rows, slower in {count['lost']}, equal in {count['level']}"
     ]
     words += [f"{stopped} of those won because nobody else was done within the limit"] if stopped else []
     words += [f"{count['one run']} more not ranked, as a side ran once and is within a factor of {results.ONE_RUN:g}"]
-    words += [f"{count['alone']} more beside no other library"]
+    rows = "row has" if count["alone"] == 1 else "rows have"
+    words += [f"{count['alone']} more {rows} no other library to compare with"]
     return "; ".join(word for word in words if not word.startswith("0 ")) + "."
 
 
@@ -239,14 +240,14 @@ def circumstances(round_: dict[str, Any]) -> str:
     if round_.get("note"):
         words.append(round_["note"])
     if load["start"] is not None:
-        words.append(f"Load when it began {load['start']:.2f}.")
+        words.append(f"The load average at the start was {load['start']:.2f}.")
     if round_.get("full_speed") is not None:
         words.append(
-            f"The machine was at its full speed at {100 * round_['full_speed']:.0f} % of all passes. Where every "
-            "library that may be the fastest in a row has three such passes, only those count."
+            f"The machine ran at full speed in {100 * round_['full_speed']:.0f} % of all passes. In a row in which "
+            "every library that may be the fastest has at least three such passes, only those count."
         )
     if round_.get("worth_of_all") is not None and box["cores"] > 1:
-        words.append(f"All processors at once do {round_['worth_of_all']:.1f} times what one does alone.")
+        words.append(f"All processors together do {round_['worth_of_all']:.1f} times the work of one.")
     free, waited = min(round_["free_cores"]), round_["disturbed"]
     if free < results.IDLE * box["cores"] or waited > 0.05:
         words.append(

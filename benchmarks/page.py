@@ -108,7 +108,7 @@ def render(
     )
     parts.append(
         f"`make bench` repeats all this; it took {round_['seconds']['total'] / 60:.0f} minutes. Every figure is the "
-        f"median of processes started for it, whose number is in the column runs; {forms.ONE_RUN} stands at a figure "
+        f"median of processes started for it, whose number is in the column runs; {forms.ONE_RUN} marks a figure "
         "of a single one. A speed counts only if the results equal those of the reference library. How things are "
         "measured, what each clock includes, and the known limits: "
         "[benchmarks/NOTES.md](../../benchmarks/NOTES.md)."
@@ -117,8 +117,8 @@ def render(
     parts += rows_with(round_, "Lost", ("lost",), "Every row in which another library is faster.")
     parts += rows_with(
         round_, "Not ranked", ("one run", "alone"),
-        f"Rows in which a side ran once and is within a factor of {results.ONE_RUN:g}, or in which no other library "
-        "has a right result. They are in no tally.",
+        f"Rows in which one side ran once and the two are within a factor of {results.ONE_RUN:g}, or in which no other "
+        "library has a right result. They are not counted above.",
     )  # fmt: skip
     parts += ["## Speed by text", f"![Speed of encoding by text]({stem}-speed.svg)"]
     texts = [

@@ -57,9 +57,10 @@ def readme_block(round_: dict[str, Any]) -> str:
         [
             forms.MADE,
             "MB/s of UTF-8 text and M tokens/s: more is better; s, ms and µs: less is better. bpe is compared with the "
-            "fastest other library whose results are correct, used in its fastest way; runs are ours / theirs, "
-            f"{forms.ONE_RUN} is a figure of one. With one thread, libraries that take more CPU time than wall time "
-            "(fastokens and tokie use all processors) are ranked by CPU time. " + forms.circumstances(round_),
+            "fastest other library whose results are correct, used in its fastest way. The last column has "
+            f"the number of our runs and of theirs; {forms.ONE_RUN} marks a figure of a single run. With one thread, "
+            "libraries that take more CPU time than wall time (fastokens and tokie use all processors) are ranked by "
+            "CPU time. " + forms.circumstances(round_),
             "",
             forms.summary_table(round_, [compared[row] for row in README_ROWS if row in compared]),
             "",

@@ -167,10 +167,10 @@ def page(results: dict[str, Any]) -> str:
     lines = [
         "# Training, algorithm by algorithm",
         "",
-        "Made by `benchmarks/trainers.py`; not to be edited. Whole processes, two threads where a library has them,",
-        f"a vocabulary of {results['vocab_size']:,}: wall seconds / CPU seconds / largest resident memory in MB, of",
-        f"the median of {RUNS} runs by turns; ¹ is one run of what takes long. Rules differ between libraries; where",
-        "ours are asked to be theirs, the name says so.",
+        "Made by `benchmarks/trainers.py`; not to be edited. Each figure is of a whole process, with a vocabulary of",
+        f"{results['vocab_size']:,}, and two threads if the library has them: wall seconds / CPU seconds / largest",
+        f"resident memory in MB, of the run with the median wall time of {RUNS}, which take turns. ¹ marks training",
+        "that takes long and ran once. Libraries follow different rules; if ours follows another's, the name says so.",
         "",
         f"{results['date']}, {results['machine'].get('cpu', 'unknown processor')}; "
         + ", ".join(f"{name} {number}" for name, number in results["versions"].items() if number),

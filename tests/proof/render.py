@@ -19,18 +19,17 @@ PAGE = ROOT / "docs" / "reliability.md"
 
 HEAD = """\
 <!-- Made by tests/proof/render.py from tests/proof/results.json (make proof): not to be edited. -->
-# What was tried against it
+# How we try to break bpe
 
-`make proof` tries the program in the ways below, each for as long as you like, and stops at the first thing that is
-wrong. Every attempt has a number and follows from it and a seed, so a finding can be repeated by itself, and anybody
-can repeat all of this page; only fuzzing also goes on with what earlier searches kept. The figures are of runs that are
-named beside them, and count what was compared. A proof that found nothing says what was tried, not that there is
-nothing to find.
+`make proof` runs the checks below, each for as long as you like, and stops at the first failure. Each attempt follows
+from its number and a seed, so any of them can be repeated, and so can this whole page. Only fuzzing also begins with
+inputs that earlier searches kept. The numbers count what was compared; each section names the commits and the machines.
+A check that found nothing shows how much was tried, not that there is nothing to find.
 
 """
 
-UNKNOWN = "A program that was not noted"
-OVER_LIFE = "Each round went on with what those before it kept, so all count, those of older programs too"
+UNKNOWN = "A commit that was not noted"
+OVER_LIFE = "Each round went on with what those before it kept, so all count, those of older commits too"
 
 REPEAT = """\
 ## Repeat it
@@ -40,8 +39,8 @@ make proof PROOF_SECONDS=600                                  # ten minutes for 
 python -m tests.proof --only mutants --seconds 600 --seed 7   # one proof, with other random numbers
 ```
 
-What is found lies in `build/proof/`, with the command that repeats it. Runs with other seeds add to the figures as long
-as the program is the same, and those of fuzzing after that too. A small sample of every proof runs with the tests.
+Findings are written to `build/proof/`, with the command that repeats each. Runs with other seeds add to the figures as
+long as the program is the same, and those of fuzzing after that too. A small sample of every proof runs with the tests.
 """
 
 
@@ -68,7 +67,7 @@ def escaped(text: str) -> str:
 
 def summary(parts: Mapping[str, Any], proofs: Mapping[str, Proof]) -> str:
     """Return the table of all proofs that ran."""
-    rows = ["| proof | attempts | time | findings | program |", "|---|--:|--:|--:|---|"]
+    rows = ["| proof | attempts | time | findings | commit |", "|---|--:|--:|--:|---|"]
     for name, proof in proofs.items():
         if name in parts:
             rounds = parts[name]["rounds"]
@@ -128,7 +127,7 @@ def tried_on(proof: Proof, part: dict[str, Any]) -> str:
     """Return which programs were tried, and with which seeds."""
     seeds = "seeds " + ", ".join(dict.fromkeys(str(each["seed"]) for each in part["rounds"]))
     if not proof.over_life:
-        return f"Program {shown_program(part['program'])}; {seeds}" if part["program"] else f"{UNKNOWN}; {seeds}"
+        return f"Commit {shown_program(part['program'])}; {seeds}" if part["program"] else f"{UNKNOWN}; {seeds}"
     return f"{OVER_LIFE}: {', '.join(programs_of(part))}; {seeds}"
 
 
@@ -136,7 +135,7 @@ def shown_findings(proof: Proof, part: dict[str, Any]) -> list[str]:
     """Return the lines that tell what was found; over the life of a project, of which program."""
     rows = []
     for each in results.rounds_of(part):
-        of = f", program {shown_program(each['program'])}" if proof.over_life else ""
+        of = f", commit {shown_program(each['program'])}" if proof.over_life else ""
         rows += [f"| {escaped(found['what'])}{of} | `{found['repeat']}` |" for found in each["findings"]]
     return ["", "| found | repeat it with |", "|---|---|", *rows] if rows else ["", "Nothing was found."]
 

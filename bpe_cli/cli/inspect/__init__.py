@@ -83,7 +83,7 @@ def run(
 
         bpe inspect tokenizer.json --corpus texts/
 
-        bpe inspect messages.json --chat -t gpt-4o
+        bpe inspect messages.json --chat -t gpt-4
 
         bpe inspect gpt2 --token ' the' --token 262
 

@@ -159,10 +159,11 @@ def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
 
 PROOF = Proof(
     title="Mutants of the core",
-    claim="One operator, condition or body of a function of the compiled core is another, as cargo-mutants draws "
-    "them: the tests in the same module are to fail. Modules are listed in tests/proof/kinds/core_mutations.py. "
-    "What survives is listed here, but for what changes nothing (reasons: "
-    "tests/proof/kinds/mutation_reasons.py). Other tests, which would notice more, do not run.",
+    claim="Each attempt changes one operator, condition or function body of the compiled core, as cargo-mutants "
+    "chooses it, and runs the tests of the same module. If none of them fails, the change has survived: a test "
+    "is missing there. Survivors are listed here, and are no findings. Changes that make no difference are not "
+    "listed; tests/proof/kinds/mutation_reasons.py has the reasons. Modules are listed in "
+    "tests/proof/kinds/core_mutations.py. Other tests, which would notice more, do not run.",
     begin=begin,
     attempt=attempt,
     notes=lambda desk: desk.survived,

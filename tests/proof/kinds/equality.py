@@ -174,10 +174,10 @@ def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
 
 PROOF = Proof(
     title="Equality",
-    claim="The same pieces and the same ids as somebody else's: scanners as the expressions that they stand for, "
-    "encoders as the textbook in plain Python, whole tokenizers as tiktoken, Hugging Face's tokenizers and "
-    "SentencePiece. The texts are real ones cut at any character, changed ones, characters of every class, broken "
-    "UTF-8 and single pieces that are very long.",
+    claim="`bpe` gives the same pieces and ids as independent implementations: scanners are compared with the regular "
+    "expressions that they stand for, encoders with the textbook in plain Python, and whole tokenizers with "
+    "tiktoken, Hugging Face's tokenizers and SentencePiece. The texts are real ones cut at any character, "
+    "changed ones, characters of every class, broken UTF-8 and single pieces that are very long.",
     begin=begin,
     attempt=attempt,
 )

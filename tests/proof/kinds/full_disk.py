@@ -79,9 +79,9 @@ def attempt(runs: Runs, chance: Random, number: int) -> Counter[str]:
 
 PROOF = Proof(
     title="A full disk",
-    claim="Commands that write do so on a small disk of a random size, where nothing was and over an older file. There "
-    "is room for all and the file is whole, or the run ends with status 2 and says that the disk is full; what was "
-    "there before is untouched or replaced by the whole new file, and nothing else is left.",
+    claim="Commands write to a small disk of random size, with and without an older file in place. Either there is "
+    "room and the file is complete, or the run ends with status 2 and says that the disk is full. An older file "
+    "is then untouched or completely replaced, and nothing else is left behind.",
     begin=begin,
     attempt=attempt,
 )

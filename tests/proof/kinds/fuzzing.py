@@ -128,12 +128,12 @@ PROOF = Proof(
     title="Fuzzing, guided by coverage",
     claim="libFuzzer changes inputs and keeps those that reach something new of the program: the targets of core/fuzz "
     "compare scanners and readers of the core, under AddressSanitizer, with their oracles and laws; those of "
-    "tests/proof/fuzzing call what Python parses, with atheris. No input breaks a law, ends the process, takes "
-    "2 GB or 20 seconds of a processor. The targets take turns, for two minutes each. A search begins with what "
-    "earlier ones kept, so no search is made a second time; what is found is repeated with its input alone. "
-    "How much was searched, the CPU seconds say: in the time above, searches also waited for other work. "
-    "A find stays below once it is mended, or shown to be the fault of the library that we compare with; its input "
-    "stays in tests/proof/fuzzing/finds, which every run of the tests tries.",
+    "tests/proof/fuzzing call what Python parses, with atheris. No input may break a law, end the process, or "
+    "take 2 GB of memory or 20 seconds of processor time. The targets take turns, for two minutes each. A "
+    "search begins with what earlier ones kept, so no search is made a second time; what is found is repeated "
+    "with its input alone. How much was searched, the CPU seconds say: in the time above, searches also waited "
+    "for other work. A finding stays on this page after it is fixed, or shown to be the fault of the library "
+    "that we compare with; its input stays in tests/proof/fuzzing/finds, which every run of the tests tries.",
     begin=begin,
     attempt=attempt,
     notes=lambda desk: desk.edges,

@@ -163,11 +163,12 @@ def kill_a_data_set(job: Job, chance: Random, number: int) -> Counter[str]:
 
 PROOF = Proof(
     title="Killed at any moment",
-    claim="Commands that write are sent SIGKILL, SIGINT, SIGTERM or SIGHUP at random moments, where there was no file "
-    "and over an older one. Each file is then the old one or the new one, whole; two files of one output that are of "
-    "different runs are refused when they are read; only SIGKILL leaves anything else, which has a name of its own. "
-    "The status and the message are those of the signal, and the same command then succeeds. Data sets of `bpe "
-    "prepare`, of whom the command, a worker or all of them are killed, go on to the same bytes.",
+    claim="Commands that write files get SIGKILL, SIGINT, SIGTERM or SIGHUP at a random moment, with and without an "
+    "older file in place. Afterwards each file is complete: the old one or the new one. If the two files of one "
+    "output come from different runs, reading them is an error. Only SIGKILL leaves other files behind, under "
+    "names of their own. The exit status and the message are those of the signal, and the same command then "
+    "succeeds. When `bpe prepare`, one of its workers, or all of them are killed, the same command completes "
+    "the data set, with the same bytes.",
     begin=begin,
     attempt=attempt,
 )

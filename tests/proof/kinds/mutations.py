@@ -246,10 +246,11 @@ def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
 
 PROOF = Proof(
     title="Mutants of the program",
-    claim="One operator, comparison, number, condition, call or result of a module is another: the tests that belong "
-    "to the module, a few seconds of them, are to fail. Modules and their tests are listed in "
-    "tests/proof/kinds/mutations.py; what survives is listed here, but for changes that change nothing, whose reasons "
-    "are in tests/proof/kinds/mutation_reasons.py. Other tests, which would notice more, do not run.",
+    claim="Each attempt changes one operator, comparison, number, condition, call or result in a module, and runs the "
+    "tests that belong to it, for a few seconds. If none of them fails, the change has survived: a test is "
+    "missing there. Survivors are listed here, and are no findings. Changes that make no difference are not "
+    "listed; tests/proof/kinds/mutation_reasons.py has the reasons. Modules and their tests are listed in "
+    "tests/proof/kinds/mutations.py. Other tests, which would notice more, do not run.",
     begin=begin,
     attempt=attempt,
     notes=lambda desk: desk.survived,

@@ -178,10 +178,10 @@ def not_durable(mark: str, names: Mapping[str, str]) -> str | None:
 
 PROOF = Proof(
     title="Order before a loss of power",
-    claim="The calls of every command that writes are written down, of outputs of several files too, where nothing was "
-    "and over older ones. A file's bytes are synced before it gets its name, the folder afterwards, and a folder that "
-    "is made in the one that it is in; a record of a part and a manifest get their names after those of all files that "
-    "they speak of are synced. What a disk says it has synced is believed.",
+    claim="All system calls of each command that writes are recorded, with and without older files, and for outputs "
+    "of several files. A file is synced before it gets its name, and its folder after that; so is the parent of "
+    "a new folder. The record of a part and the manifest get their names only after all files that they mention "
+    "are synced. We believe the disk when it says that data is synced.",
     begin=begin,
     attempt=attempt,
 )

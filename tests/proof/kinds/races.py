@@ -210,8 +210,9 @@ PROOF = Proof(
     title="Races",
     claim="One tokenizer that 16 threads begin to use at the same moment, on more new words than its caches hold, "
     "gives each of them what it gives a single thread: ids, counts, tokens and texts. A process that is forked "
-    "meanwhile goes on with right results, and an interpreter that ends meanwhile ends in peace. The core's own tests "
-    "run under AddressSanitizer and in chosen orders of threads with `make sanitize` and `make test-schedules`.",
+    "meanwhile still gives the right results, and an interpreter that exits meanwhile exits cleanly. The core's "
+    "own tests run under AddressSanitizer and in chosen orders of threads with `make sanitize` and `make "
+    "test-schedules`.",
     begin=begin,
     attempt=attempt,
 )

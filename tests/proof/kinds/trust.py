@@ -258,10 +258,10 @@ def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
 PROOF = Proof(
     title="Trust",
     claim="No text becomes a special token unless somebody asks, whatever the flags, normalizers and models; no "
-    "message of a conversation forges one that its template writes. Templates that try the published ways out of a "
-    "sandbox see no object of Python, and what makes much of little is stopped. A hostile text is shown without what a "
-    "terminal or a browser obeys. Passwords in addresses stand in no message. What an archive expands to takes no "
-    "memory of its own.",
+    "message of a conversation forges one that its template writes. Templates that try the published ways out "
+    "of a sandbox see no object of Python, and a template that makes far more text than its input explains is "
+    "stopped. A hostile text is shown without anything that a terminal or a browser obeys. No message has the "
+    "password of an address. Decompressing an archive takes no more memory if it holds more.",
     begin=begin,
     attempt=attempt,
 )

@@ -72,8 +72,8 @@ def test_the_tally_is_of_all_rows():
     round_ = some_round()
     tally = forms.standing(round_["comparisons"])
     assert tally == (
-        "bpe is the fastest in 4 of 7 rows, slower in 2, level in 1; 1 of those won because nobody else was done "
-        "within the limit; 1 more beside no other library."
+        "bpe is the fastest in 4 of 7 rows, slower in 2, equal in 1; 1 of those won because nobody else was done "
+        "within the limit; 1 more row has no other library to compare with."
     )
     assert len(round_["comparisons"]) == 7 + 1
     assert tally in render.readme_block(round_)
@@ -176,10 +176,10 @@ def test_a_busy_machine_is_told_of():
 
 def test_what_the_processors_did_is_said():
     said = forms.circumstances(some_round(full_speed=0.43, worth_of_all=1.24))
-    assert "full speed at 43 % of all passes" in said
-    assert "All processors at once do 1.2 times what one does alone." in said
+    assert "full speed in 43 % of all passes" in said
+    assert "All processors together do 1.2 times the work of one." in said
     assert "full speed" not in forms.circumstances(some_round())
-    assert "at once" not in forms.circumstances(some_round())
+    assert "All processors together" not in forms.circumstances(some_round())
 
 
 def test_write_then_check(files, tmp_path, capsys):
