@@ -73,9 +73,12 @@ def refuse_too_long(model: Tokenizer, matcher: _core.SpecialMatcher | None, sour
     Raises:
         InputError: if a file is one document, longer than a text may be, and nothing divides it.
     """
-    longest = model.engine.longest_text
-    if source.documents != "whole" or longest is None or matcher is not None or model.engine.safe_cut(_CUT_IF_ANY):
+    engine = model.engine
+    if source.documents != "whole" or engine.longest_text is None or matcher is not None:
         return
+    if any(engine.safe_cut(text) or engine.cut_in_piece(text) for text in _CUT_IF_ANY):
+        return
+    longest = engine.longest_text
     for item in inputs.items:
         if item.size is not None and item.size > longest and _is_text_as_it_is(item, source):
             raise InputError(
@@ -98,8 +101,8 @@ def _is_text_as_it_is(item: Input, source: Source) -> bool:
         return False  # whoever reads it says so
 
 
-_CUT_IF_ANY = b"a a"
-"""A text that stages and a model cut, if they cut any."""
+_CUT_IF_ANY = b"a a", b"a.b, c-1\nA b"
+"""Texts that stages and a model cut, if they cut any: at a space, and between characters of other kinds."""
 
 
 Item = tuple["Block", "Place"]

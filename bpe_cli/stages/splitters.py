@@ -199,13 +199,20 @@ def safe_cutter(
         cut = cuts.safe_cut(data)
         while cut and matcher is not None and (before := matcher.moves_cut(data, cut)) is not None:
             cut = cuts.safe_cut(memoryview(data)[:before])
-        if not cut and cut_in_piece is not None:
-            cut = cut_in_piece(data)
-            if cut and matcher is not None and matcher.moves_cut(data, cut) is not None:
-                return 0  # others in the run are as this one
-        return cut
+        if cut or cut_in_piece is None:
+            return cut
+        cut = cut_in_piece(data)
+        for _ in range(_TRIES):
+            if not cut or matcher is None or (before := matcher.moves_cut(data, cut)) is None:
+                return cut
+            cut = cut_in_piece(memoryview(data)[:before])
+        return 0
 
     return safe_cut
+
+
+_TRIES = 100
+"""Cuts inside pieces that special tokens may forbid before no more are looked for: in a run of blanks, all are as one."""
 
 
 def segments(data: bytes, matcher: _core.SpecialMatcher | None) -> Iterator[tuple[bytes, int | None]]:

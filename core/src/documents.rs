@@ -155,10 +155,13 @@ pub fn tasks(
         // Cut a long document as long as there is enough left for another task.
         let mut reach = TASK_BYTES;
         while end - open.start >= 2 * reach {
-            match last_cut(&text[open.start..end], reach, &safe_cut, moves_cut) {
-                // At or before the document's own beginning it would be no cut inside it.
-                Some(cut) if open.start + cut > begin => {
-                    let cut = open.start + cut;
+            // Of the document alone, or what is left of it: what stands before a cut decides whether special tokens allow it.
+            let from = open.start.max(begin);
+            let limit = (open.start + reach).saturating_sub(from);
+            let find_cut = || last_cut(&text[from..end], limit, &safe_cut, moves_cut);
+            match (limit > 0).then(find_cut).flatten() {
+                Some(cut) => {
+                    let cut = from + cut;
                     tasks.push(Task { end: cut, ..open });
                     open = Task {
                         start: cut,
@@ -169,7 +172,7 @@ pub fn tasks(
                     };
                     reach = TASK_BYTES;
                 }
-                _ => reach *= 2,
+                None => reach *= 2,
             }
         }
         open.closed_documents += 1;
@@ -226,5 +229,39 @@ pub fn segments(
             start: 0,
             end: text.len(),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::special::NORMALIZED;
+    use crate::stages::Stages;
+
+    #[test]
+    fn special_tokens_are_asked_about_a_document_and_not_what_stands_before_it() {
+        let stages = r#"{"normalizers": [{"type": "Prepend", "prepend": "x"}], "pre_tokenizers": [{"type": "WhitespaceSplit"}]}"#;
+        let stages = Arc::new(Stages::from_json(stages).unwrap());
+        let contents = vec![b"a b".to_vec()];
+        let matcher =
+            SpecialMatcher::new(contents, vec![1], &[NORMALIZED], Some(stages.clone())).unwrap();
+        let first = b"ab ".repeat(TASK_BYTES / 3 - 1);
+        let second = [b"a b ".as_slice(), &b"ab ".repeat(2 * TASK_BYTES)].concat();
+        let text = [first.as_slice(), &second].concat();
+        let ends = [first.len() as u64, text.len() as u64];
+        let documents = Documents {
+            text: &text,
+            ends: &ends,
+            continued: false,
+        };
+        let all = tasks(&documents, |text| stages.safe_cut(text), Some(&matcher));
+        let inside = all.iter().filter(|task| task.continued);
+        let cuts: Vec<usize> = inside.map(|task| task.start - first.len()).collect();
+        assert!(cuts.len() > 3);
+        for cut in cuts {
+            assert_eq!(matcher.moves_cut(&second, cut), None);
+        }
     }
 }

@@ -236,8 +236,10 @@ impl SpecialMatcher {
             offset => cut + offset,
         };
         let found = self.plain.automaton.as_ref();
-        if found.is_some_and(|automaton| automaton.is_match(&text[left..right])) {
-            return None; // a stretch begins here that the other side knows nothing of
+        if found.is_some_and(|automaton| automaton.is_match(&text[left..right]))
+            || [left, right].iter().any(|&at| self.plain.crosses(text, at))
+        {
+            return None; // a stretch begins or ends here that the other side knows nothing of
         }
         let going_on = Context {
             continued: true,

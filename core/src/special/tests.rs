@@ -66,6 +66,19 @@ fn looks_twice_where_nothing_is_normalized() {
 }
 
 #[test]
+fn what_stands_around_a_cut_begins_inside_no_other_token() {
+    let stages = r#"{"normalizers": [{"type": "Prepend", "prepend": "x"}], "pre_tokenizers": [{"type": "WhitespaceSplit"}]}"#;
+    let stages = Some(Arc::new(Stages::from_json(stages).unwrap()));
+    let contents = vec![b"ab ab ab ab".to_vec(), b"a b".to_vec()];
+    let matcher = SpecialMatcher::new(contents, vec![1, 2], &[0, NORMALIZED], stages).unwrap();
+    // Behind the first token, the text becomes "xa b", in which the second one is found.
+    let text = [b"e e e ab ab ab aba b".as_slice(), &b" bb".repeat(40)].concat();
+    assert!(matcher.moves_cut(&text, 18).is_some());
+    let other = [b"e e e ab ab ab aca b".as_slice(), &b" bb".repeat(40)].concat();
+    assert!(matcher.moves_cut(&other, 18).is_none());
+}
+
+#[test]
 fn sees_an_occurrence_at_a_cut() {
     let plain = matcher(&[("<| |>", 0)]);
     assert!(plain.reaches_cut(b"a<| |>b", 3));

@@ -121,10 +121,13 @@ impl TokenSet {
                 return true;
             }
         }
-        let crosses = (1..=self.longest.min(cut))
-            .any(|before| self.contents.reaches(&text[cut - before..], before));
         // What stands before the cut decides about a single word that begins at it.
-        crosses || self.single_words.reaches(&text[cut..], 0)
+        self.crosses(text, cut) || self.single_words.reaches(&text[cut..], 0)
+    }
+
+    /// Whether a content that begins before an offset may reach it, or end there.
+    pub(crate) fn crosses(&self, text: &[u8], at: usize) -> bool {
+        (1..=self.longest.min(at)).any(|before| self.contents.reaches(&text[at - before..], before))
     }
 }
 

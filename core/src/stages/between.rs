@@ -3,6 +3,8 @@
 use super::Stages;
 use crate::boundaries::LOOK;
 use crate::boundaries::pairs::{Between, Left, Places};
+use crate::normalize::Normalizer;
+use crate::split::stage::PreTokenizer;
 use crate::text::{begin_of_last, read_char};
 
 impl Stages {
@@ -41,10 +43,14 @@ impl Stages {
         0
     }
 
-    /// Whether some pre-tokenizer may cut, and what it does to a piece never depends on how the piece begins.
+    /// Whether there may be an answer: all normalizers have some, and so has the first pre-tokenizer, and what becomes of a piece
+    /// never depends on how it begins.
     fn are_asked(&self) -> bool {
         let mut cutting = self.pre_tokenizers.iter().map(|each| each.cutting());
-        cutting.len() > 0 && !cutting.any(|cutting| cutting.looks_at_start)
+        let first = self.pre_tokenizers.first();
+        first.is_some_and(PreTokenizer::tells_between)
+            && self.normalizers.iter().all(Normalizer::tells_between)
+            && !cutting.any(|cutting| cutting.looks_at_start)
     }
 
     /// Whether normalizers make of a character what they make of it by itself, whatever follows the one behind it.

@@ -1,6 +1,7 @@
 //! Where stages allow no cut; that they are right where they do is held by `tests/boundaries.rs`.
 
 use super::*;
+use crate::boundaries::pairs::{Between, Left};
 use crate::boundaries::seams::Border;
 
 fn stages(normalizers: &[&str], pre_tokenizers: &[&str]) -> Stages {
@@ -15,6 +16,63 @@ const LETTER_TO_SPACE: &str = r#"{"type":"Replace","pattern":{"String":"b"},"con
 const STRIP: &str = r#"{"type":"Strip","strip_left":true,"strip_right":true}"#;
 const METASPACE: &str =
     r#"{"type":"Metaspace","replacement":"▁","prepend_scheme":"always","split":true}"#;
+
+/// One of each kind, and of those whose answer depends on more, several.
+const KINDS: [&[&str]; 2] = [
+    &[
+        r#"{"type":"NFC"}"#,
+        r#"{"type":"Nmt"}"#,
+        r#"{"type":"Lowercase"}"#,
+        r#"{"type":"StripAccents"}"#,
+        STRIP,
+        r#"{"type":"Prepend","prepend":"x"}"#,
+        r#"{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true}"#,
+        r#"{"type":"ByteLevel"}"#,
+        r#"{"type":"Replace","pattern":{"Regex":"\\s+"},"content":" "}"#,
+        r#"{"type":"SpaceMarks","add_dummy_prefix":true,"remove_extra_whitespaces":true,"escape_whitespaces":true,"treat_whitespace_as_suffix":false}"#,
+    ],
+    &[
+        METASPACE,
+        r#"{"type":"WhitespaceSplit"}"#,
+        r#"{"type":"BertPreTokenizer"}"#,
+        r#"{"type":"Whitespace"}"#,
+        r#"{"type":"ByteLevel"}"#,
+        r#"{"type":"PrefixSpace"}"#,
+        r#"{"type":"Split","pattern":{"String":" "},"behavior":"Removed","invert":false}"#,
+        r#"{"type":"Split","pattern":{"Regex":"\\s+"},"behavior":"Removed","invert":false}"#,
+        r#"{"type":"Split","pattern":{"Regex":"\\s+"},"behavior":"Isolated","invert":false}"#,
+        r#"{"type":"Split","pattern":{"Regex":"\\s+"},"behavior":"MergedWithNext","invert":false}"#,
+        r#"{"type":"Split","pattern":{"Regex":"(\\s)\\1"},"behavior":"Isolated","invert":false}"#,
+        r#"{"type":"Punctuation","behavior":"Isolated"}"#,
+        r#"{"type":"Punctuation","behavior":"Removed"}"#,
+        r#"{"type":"Digits","individual_digits":true}"#,
+        r#"{"type":"UnicodeScripts"}"#,
+        r#"{"type":"FixedLength","length":3}"#,
+    ],
+];
+
+#[test]
+fn who_says_so_tells_of_some_characters_and_nobody_else_of_any() {
+    let pairs = || {
+        let all = ('\0'..='\u{7f}').chain(['é', 'я', '好', '\u{301}']);
+        let both = all.clone().flat_map(move |left| {
+            let left = [Left::Character(left), Left::Visible];
+            all.clone()
+                .flat_map(move |right| left.map(|left| (left, right)))
+        });
+        both.collect::<Vec<_>>()
+    };
+    for normalizer in KINDS[0] {
+        let it = &stages(&[normalizer], &[]).normalizers[0];
+        let told = pairs().iter().any(|&(l, r)| it.between(l, r).is_some());
+        assert_eq!(it.tells_between(), told, "{normalizer}");
+    }
+    for pre_tokenizer in KINDS[1] {
+        let it = &stages(&[], &[pre_tokenizer]).pre_tokenizers[0];
+        let told = (pairs().iter()).any(|&(l, r)| it.between(l, r) != Between::Unknown);
+        assert_eq!(it.tells_between(), told, "{pre_tokenizer}");
+    }
+}
 
 #[test]
 fn where_the_space_is_gone_nothing_is_cut() {

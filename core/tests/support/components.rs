@@ -75,7 +75,7 @@ impl Component {
     }
 }
 
-const SCANNERS: [&str; 8] = [
+const SCANNERS: [&str; 10] = [
     r#"{"words": "spaced", "contractions": "exact", "digits": 0, "tail": "", "newlines": false}"#,
     r#"{"words": "prefixed", "contractions": "folded", "digits": 3, "tail": "\r\n", "newlines": true, "final_space": true}"#,
     r#"{"words": "prefixed", "contractions": "folded", "digits": 1, "tail": "\r\n", "newlines": true}"#,
@@ -84,6 +84,8 @@ const SCANNERS: [&str; 8] = [
     r#"[{"type": "Pattern", "pattern": "\\s+|\\S+"}]"#,
     r#"[{"type": "Pattern", "pattern": "ab a|\\p{L}+|[.,]b\\.|\\s+(?!\\S)"}]"#,
     r#"[{"type": "Pattern", "pattern": "<\\|ab|'a|a\\.b|\\p{L}+|\\p{N}|[^\\s\\p{L}\\p{N}]+"}]"#,
+    r#"[{"type": "Pattern", "pattern": "ab$(?=\n)|a|b|[^ab]"}]"#,
+    r#"[{"type": "Pattern", "pattern": " +$(?!\\Z)|\\s|\\S+"}]"#,
 ];
 
 pub const NORMALIZERS: [&str; 20] = [
@@ -307,6 +309,9 @@ fn models() -> Vec<Component> {
 }
 
 /// Special tokens of all kinds, and a codebook.
+/// Stages that put something before each stretch between special tokens.
+const PREPENDING: &str = r#"{"normalizers": [{"type": "Prepend", "prepend": "x"}], "pre_tokenizers": [{"type": "WhitespaceSplit"}]}"#;
+
 fn matchers() -> impl Iterator<Item = Arc<SpecialMatcher>> {
     let tokens = |tokens: &[(&str, u8)], stages: Option<&str>| {
         let contents = tokens
@@ -336,6 +341,11 @@ fn matchers() -> impl Iterator<Item = Arc<SpecialMatcher>> {
         tokens(
             &[("A B", NORMALIZED), ("B", NORMALIZED | SINGLE_WORD)],
             Some(lower),
+        ),
+        // One with places inside it, and behind it, once it is normalized, one that is looked for then.
+        tokens(
+            &[("ab ab ab", 0), ("a b", NORMALIZED)],
+            Some(PREPENDING),
         ),
         tokens(&[("b b", 0)], None).with_codebook(Arc::new(book.expect("a codebook"))),
     ]

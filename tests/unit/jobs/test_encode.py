@@ -353,11 +353,19 @@ def test_a_file_that_is_one_document_too_long_for_it_is_refused_before_it_is_rea
     packed = tmp_path / "long.txt.gz"
     packed.write_bytes(gzip.compress(bytes(20), 0))
     inputs = Inputs.resolve([str(packed), str(path)])
-    uncut = SimpleNamespace(engine=SimpleNamespace(longest_text=10, safe_cut=lambda _: 0))
+    def asked(safe_cut, cut_in_piece):
+        engine = SimpleNamespace(longest_text=10, safe_cut=safe_cut, cut_in_piece=cut_in_piece)
+        return SimpleNamespace(engine=engine)
+
+    uncut = asked(lambda _: 0, lambda _: 0)
     with pytest.raises(InputError, match=r"long\.txt is one document of 20 bytes; .* one document may have at most 10"):
         refuse_too_long(uncut, None, Source(documents="whole"), inputs)
     refuse_too_long(uncut, None, Source(documents="lines"), inputs)
     refuse_too_long(uncut, object(), Source(documents="whole"), inputs)
-    cutting = SimpleNamespace(engine=SimpleNamespace(longest_text=10, safe_cut=lambda text: text.index(b" ")))
-    refuse_too_long(cutting, None, Source(documents="whole"), inputs)
+    for cutting in (
+        asked(lambda text: text.index(b" "), lambda _: 0),
+        asked(lambda _: 0, lambda _: 1),
+        asked(lambda text: text.find(b",") + 1, lambda _: 0),
+    ):
+        refuse_too_long(cutting, None, Source(documents="whole"), inputs)
     refuse_too_long(SimpleNamespace(engine=SimpleNamespace(longest_text=None)), None, Source(documents="whole"), inputs)

@@ -67,7 +67,9 @@ impl SafePairs {
                 let safe = (0..table.cells.len()).step_by(table.stride).all(|state| {
                     let here = cell(state, before);
                     let (next, symbol) = ((here & STATE) as usize, usize::from(last_newline));
-                    here & (CUTS | FAILS) != 0 || matches(next, symbol) && stops(next, symbol)
+                    // Behind the cut, the text's end takes its place.
+                    let is_as_end = matches(next, symbol) && matches(next, end);
+                    here & (CUTS | FAILS) != 0 || is_as_end && stops(next, symbol)
                 });
                 row[newline] &= safe;
             }

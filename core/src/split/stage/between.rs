@@ -69,6 +69,29 @@ impl PreTokenizer {
         }
     }
 
+    /// Whether it knows what it does between some two characters.
+    pub fn tells_between(&self) -> bool {
+        match &self.kind {
+            Kind::Scanner(_)
+            | Kind::Matches(_, Behavior::Removed | Behavior::Isolated, _)
+            | Kind::WordsAndPunctuation
+            | Kind::Words
+            | Kind::WhiteSpace
+            | Kind::Punctuation(Behavior::Isolated | Behavior::Contiguous)
+            | Kind::Digits(Behavior::Isolated | Behavior::Contiguous) => true,
+            Kind::Matches(..)
+            | Kind::Expression(..)
+            | Kind::Literal(..)
+            | Kind::PrefixSpace
+            | Kind::ByteLevel
+            | Kind::Punctuation(_)
+            | Kind::Digits(_)
+            | Kind::Marks(_)
+            | Kind::Scripts
+            | Kind::FixedLength(_) => false,
+        }
+    }
+
     /// What it does where a text is cut behind any character that is no white space.
     fn behind_visible(&self, right: char) -> Between {
         match &self.kind {
