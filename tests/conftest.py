@@ -12,6 +12,7 @@ import pytest
 from tests import profiles  # noqa: F401  it registers them
 from tests.browser import Browser, start
 from tests.cli_runner import heed_signals
+from tests.examples import OnlyExamples
 from tests.needs import SHARED, NoUnseenSkips, skip
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -38,6 +39,7 @@ def pytest_collection_finish() -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Fail what CI skips unseen; a plugin of its own sees the examples in bpe_cli too, which are not below us."""
     config.pluginmanager.register(NoUnseenSkips())
+    config.pluginmanager.register(OnlyExamples())
 
 
 @pytest.fixture(scope="session")

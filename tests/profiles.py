@@ -10,11 +10,14 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+FEW = 30
+"""Examples of a usual run."""
+
 MANY = 2000
 """Examples of a run that hunts."""
 
 settings.register_profile(
-    "fast", max_examples=50, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "fast", max_examples=FEW, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(
     "slow", max_examples=MANY, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]

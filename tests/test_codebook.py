@@ -96,7 +96,7 @@ def test_ids_are_those_of_plain_python(text):
     assert TOKENIZER.encode(text, specials="all") == by_oracle(text, (b"<own>", b"<end>"))
 
 
-@at_least(60)
+@at_least(36)
 @given(texts, st.integers(0, 40))
 def test_where_a_text_can_be_cut_both_parts_stand_alone(text, cut):
     cut = min(cut, len(text))

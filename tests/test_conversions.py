@@ -13,6 +13,7 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Usage
 from tests.counted import at_least, compared
 from tests.every_format import FORMATS, KINDS, pattern_for, put, trained
+from tests.thorough import THOROUGH
 
 TEXTS = (
     "",
@@ -58,7 +59,11 @@ def test_ids_stay_the_same_wherever_a_tokenizer_can_go(kind, tmp_path):
         assert dump(again, name) == files, f"{name} is written otherwise the second time"
         compared()
     assert held, "no format holds it"
+    tried = [] if THOROUGH else [tokenizer]  # from equal ones, no more can come of it
     for first, via in held.items():
+        if via in tried:
+            continue
+        tried += [] if THOROUGH else [via]
         for second in FORMATS:
             found = read_back(via, second, tmp_path / f"{first}, {second}")
             if found is not None:

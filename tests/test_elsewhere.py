@@ -42,13 +42,28 @@ def test_what_is_said_to_be_absent_is_absent():
     assert (done.stdout.decode().splitlines(), done.stderr) == (lines, b"")
 
 
+IMPORTING = """
+import importlib, pathlib, tests.elsewhere
+import pytest
+number = 0
+for path in sorted(pathlib.Path("tests").rglob("*.py")):
+    if path.name == "__main__.py":
+        continue
+    try:
+        importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
+    except pytest.skip.Exception:
+        continue
+    number += 1
+print(number)
+"""
+
+
 @pytest.mark.slow
-def test_all_tests_can_be_collected():
-    done = python("-m", "pytest", "-p", "tests.elsewhere", "-p", "no:cacheprovider", "-n", "0", "-q", "--co", "tests",
-                  "--assert=plain", cwd=ROOT)  # fmt: skip
-    *_, last = done.stdout.decode().splitlines()
-    assert done.returncode == 0, done.stdout.decode()[-4000:]
-    assert int(last.split("/")[0].split()[0]) > 10_000
+def test_all_tests_can_be_imported():
+    """All that collecting them does beyond that is the same here."""
+    done = python("-c", IMPORTING, cwd=ROOT)
+    assert done.returncode == 0, done.stderr.decode()[-4000:]
+    assert int(done.stdout) > 500
 
 
 def test_each_command_runs(tmp_path, corpora):

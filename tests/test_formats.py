@@ -68,7 +68,7 @@ TEXTS = st.text(st.sampled_from("ab é\n!1A'sſ漢\u3000"), max_size=12) | st.li
 ).map("".join)
 
 
-@at_least(62)
+@at_least(37)
 @given(tokenizer=tokenizers())
 def test_every_format_gives_back_what_it_can_hold(tokenizer, tmp_path_factory):
     for name in formats.FORMATS:

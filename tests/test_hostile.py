@@ -65,7 +65,7 @@ BROKEN = {
     "surrogates": b"\xed\xa0\x80",
     "beyond Unicode": b"\xf4\x90\x80\x80",
 }
-SIZE = more(1_000_000, 8_000_000)
+SIZE = more(600_000, 8_000_000)
 NAMES = ["gpt2", "cl100k_base", "o200k_base"]
 
 

@@ -28,11 +28,8 @@ ABOUT_THE_CORPUS = (
 )  # fmt: skip
 """What a refusal says that is about sizes, and about no option beside ``vocab_size``."""
 
-VALUES = more(2, 1000)
+VALUES = more(1, 1000)
 """How many values of two options together are tried."""
-
-VALUES_OF_MODELS = more(1, 1000)
-"""The same for the models of one trainer, which have most of their options in common."""
 
 Option = tuple[str, Any]
 """A name and a value."""
@@ -48,7 +45,7 @@ def test_pairs(kind: Kind) -> None:
     alone = [(name, value) for name, value in single if outcome(kind, {name: value}, known) is None]
     assert len(alone) >= len(single) // 2
     wrong, worked, refused = [], 0, 0
-    for (first, one), (second, other) in pairs(alone, VALUES_OF_MODELS if kind.fixed else VALUES):
+    for (first, one), (second, other) in pairs(alone, VALUES):
         refusal = outcome(kind, {first: one, second: other}, known)
         if refusal is None:
             worked += 1

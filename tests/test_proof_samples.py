@@ -20,7 +20,7 @@ SAMPLES = {
     "mutants": (1, 24, ("mutants refused", "mutants loaded and written back")),
     "mutations": (16, 1, ("mutants: killed",)),
     "kills": (1, 3, ("signals sent",)),
-    "failing": (100, 5, ("calls that failed", "runs over HTTP")),
+    "failing": (103, 2, ("calls that failed", "runs over HTTP")),
     "full-disk": (1, 5, ("runs that said that the disk is full", "runs that had room enough")),
     "order": (1, 3, ("runs that write", "files that got their name")),
     "starving": (54, 5, ("runs short of: address space", "runs short of: threads")),

@@ -35,7 +35,7 @@ SAMPLINGS = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-@at_least(60)
+@at_least(36)
 @given(seed=SEEDS)
 def test_ids_are_those_of_the_vocabulary_without_special_texts(name, seed):
     random = Random(seed)
@@ -79,7 +79,7 @@ def test_ids_are_those_of_the_vocabulary_without_special_texts(name, seed):
 def test_the_search_meets_what_it_looks_for(name):
     """Without the law, many of these texts would become special tokens: their texts stand there, and are tokens."""
     met = asked = 0
-    for seed in range(200):
+    for seed in range(80):
         random = Random(seed)
         found = case(random, name, plain=True)
         raw = found.with_special.__class__(found.with_special.model)
@@ -89,12 +89,12 @@ def test_the_search_meets_what_it_looks_for(name):
         met += bool(ids) and not never.isdisjoint(ids)
         ids = ids_or_none(found.with_special, text, "all")
         asked += bool(ids) and not never.isdisjoint(ids)
-    assert met >= 5
-    assert asked >= 40
+    assert met >= 2
+    assert asked >= 16
 
 
 @pytest.mark.parametrize("name", MODELS)
-@settings(max_examples=more(15, MANY))
+@settings(max_examples=more(8, MANY))
 @given(seed=SEEDS)
 def test_files_give_the_same_ids_or_are_refused(name, seed):
     random = Random(seed)

@@ -214,7 +214,7 @@ VALUES = st.sampled_from(
 LINES = st.lists(st.tuples(KEYS, VALUES).map(" = ".join) | KEYS.map("[{}]".format) | st.just("# bpe_cli"), max_size=2)
 
 
-@at_least(20)
+@at_least(12)
 @given(LINES)
 def test_no_table_is_overlooked(lines):
     import tomllib

@@ -310,8 +310,11 @@ def test_counts_as_one_json_object(tmp_path):
 
 @pytest.mark.parametrize("documents", [(), ("--lines",)])
 @pytest.mark.parametrize("listing", [(), ("--json",), ("--eot", "0", "--json"), ("--dropout", "0.5")])
-def test_blocks_change_no_count(corpora, documents, listing):
-    files = [corpora / "languages" / name for name in ("hi.txt", "de.txt")]
+def test_blocks_change_no_count(corpora, documents, listing, tmp_path):
+    files = [tmp_path / "hi.txt", tmp_path / "de.txt"]
+    for file in files:
+        whole = (corpora / "languages" / file.name).read_bytes()
+        file.write_bytes(b"".join(whole.splitlines(keepends=True)[:16]))
     count = ("encode", *files, *GPT2, "--to", "count", *documents, *listing)
     results = {
         call(*count, "--block-size", size, "-j", threads)
@@ -344,8 +347,14 @@ def test_annotations_in_a_github_workflow(tmp_path):
 
 
 @pytest.mark.parametrize("to", ["ids", "tokens", "jsonl", "bin", "npy", "count"])
-def test_threads_and_blocks_change_nothing(to, corpora):
-    files = (corpora / "languages" / "hi.txt", corpora / "misc" / "whitespace.txt", corpora / "misc" / "special.txt")
+def test_threads_and_blocks_change_nothing(to, corpora, tmp_path):
+    text, odd = (
+        tmp_path / "hi.txt",
+        tmp_path / "odd.txt",
+    )  # a beginning: a block of one byte takes as long as a large one
+    text.write_bytes(b"".join((corpora / "languages" / "hi.txt").read_bytes().splitlines(keepends=True)[:12]))
+    odd.write_bytes((b"low\r\n\n a\rb\r" + b" " * 50 + b"c\n" + b" " * 9) * 3)
+    files = (text, odd, corpora / "misc" / "whitespace.txt", corpora / "misc" / "special.txt")
     options = ("encode", *files, "-t", "cl100k_base", "--special", "all", "--to", to)
     options += ("--with", "tokens,spans") if to == "jsonl" else ("--eot", "0") if to in ("bin", "npy") else ()
     for documents in ((), ("--lines",)):

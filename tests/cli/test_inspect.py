@@ -100,7 +100,7 @@ def test_texts_are_shown_whatever_they_are_about(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["gpt2", "p50k_edit", "cl100k_base", *more([], ["r50k_base", "p50k_base", "o200k_harmony"])]
+    "name", ["gpt2", *more([], ["p50k_edit", "cl100k_base", "r50k_base", "p50k_base", "o200k_harmony"])]
 )
 def test_named_tokenizers(name):
     report = json.loads(call("inspect", "-t", name, "--json").out)

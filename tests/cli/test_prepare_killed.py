@@ -11,6 +11,7 @@ import pytest
 from tests.cli_runner import signals
 from tests.killing import VICTIMS, Job, begin, command, contents, is_there, wait_for, workers_of
 from tests.needs import skip
+from tests.thorough import more
 
 
 @pytest.fixture(scope="module")
@@ -18,10 +19,12 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
     return Job(tmp_path_factory.mktemp("killing"), megabytes=4)
 
 
-@pytest.mark.parametrize("nameless", [True, False])
+@pytest.mark.parametrize(("nameless", "moments"), [(True, (0.3,)), (False, (0.7,))])
 @pytest.mark.parametrize("victim", VICTIMS)
-def test_what_is_killed_goes_on_to_the_same_bytes(job: Job, victim: str, nameless: bool) -> None:
-    for moment in (0.3, 0.7):
+def test_what_is_killed_goes_on_to_the_same_bytes(
+    job: Job, victim: str, nameless: bool, moments: tuple[float, ...]
+) -> None:
+    for moment in more(moments, (0.3, 0.7)):
         assert job.fault(victim, 2, moment, nameless=nameless)[1] is None
 
 

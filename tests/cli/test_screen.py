@@ -75,7 +75,7 @@ def test_a_summary_of_seconds(line, desk):
 
 
 REPORTS = {
-    "inspect": ("inspect", "cl100k_base"),
+    "inspect": ("inspect", "gpt2"),
     "section": ("inspect", "gpt2", "--section", "merges"),
     "token": ("inspect", "gpt2", "--corpus", "in.txt", "--token", "262"),
     "compare": ("compare", "in.txt", "-t", "gpt2", "-t", "o200k_base"),
@@ -87,7 +87,7 @@ REPORTS = {
 
 @pytest.fixture(scope="module")
 def examined():
-    """Return what ``inspect cl100k_base`` prints, which takes a second or two: as text, and on a terminal."""
+    """Return what ``inspect gpt2`` prints, which takes a second: as text, and on a terminal."""
     plain = run(*REPORTS["inspect"], env={"COLUMNS": "100"})
     return plain, run_in_terminal(*REPORTS["inspect"], env=PLAIN)
 
@@ -119,7 +119,7 @@ def test_a_bar_of_steps_has_no_speed(examined):
 def test_a_redirected_stdout_has_its_lines_and_the_terminal_the_bar(desk, examined):
     terminal = Terminal()
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": terminal.side}
-    with start("inspect", "cl100k_base", env=PLAIN, cwd=desk, **pipes) as process:
+    with start("inspect", "gpt2", env=PLAIN, cwd=desk, **pipes) as process:
         out = process.stdout.read().decode()
         shown = terminal.read_all()
         assert process.wait(timeout=120) == 0

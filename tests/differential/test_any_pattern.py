@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import string
 from functools import cache
 
 import pytest
@@ -77,7 +78,7 @@ def random_data(chance: random.Random) -> bytes:
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_random_texts(pattern):
     fast, slow, chance = core(pattern), RegexSplitter([pattern]), random.Random(pattern)
-    for _ in range(more(2000, 50_000)):
+    for _ in range(more(800, 50_000)):
         assert_same(fast, slow, random_data(chance), pattern)
 
 
@@ -116,7 +117,7 @@ def test_patterns_in_use(shared):
             refused.append(pattern)
         else:
             slow = RegexSplitter([pattern])
-            for _ in range(more(300, 5000)):
+            for _ in range(more(100, 5000)):
                 assert_same(fast, slow, random_data(chance), pattern)
     assert len(found) - len(refused) > 40
     assert all("AFMoE" in pattern for pattern in refused)
@@ -212,7 +213,7 @@ def random_pattern(chance: random.Random, depth: int) -> str:
 
 def test_random_patterns():
     chance, accepted, compared, cuts = random.Random(19), 0, 0, 0
-    for _ in range(more(1250, 100_000)):
+    for _ in range(more(600, 100_000)):
         pattern = "|".join(random_pattern(chance, 3) for _ in range(chance.randint(1, 4)))
         try:
             fast = core(pattern)
@@ -230,9 +231,9 @@ def test_random_patterns():
                 cuts += 1
                 parts = ends(fast, data[:cut]) + [cut + end for end in ends(fast, data[cut:])]
                 assert parts == ends(fast, data), (pattern, data, cut)
-    assert accepted > more(600, 50_000), accepted
+    assert accepted > more(280, 50_000), accepted
     assert compared > 10 * accepted
-    assert cuts > more(500, 40_000), cuts
+    assert cuts > more(230, 40_000), cuts
 
 
 # -- characters ------------------------------------------------------------------------------------
@@ -274,7 +275,7 @@ def test_every_letter_in_any_case():
 
 
 FOLDED = (
-    *(f"(?i:{chr(code)})" for code in range(0x41, 0x5B)),
+    *(f"(?i:{letter})" for letter in more("AIKSZ", string.ascii_uppercase)),
     *("(?i:s|k|i)", "(?i:[a-z])", "(?i:[A-Z])", "(?i:[^a-z])", "(?i:[h-j0-9])", "(?i:[^I])", "(?i:[@-_])"),
     *(
         r"(?i:\p{Lu})",
@@ -305,7 +306,7 @@ def names() -> list[str]:
 def test_properties():
     """A property has the same characters in both, or the core does not know its name."""
     accepted, differing = 0, []
-    for name in names()[:: more(6, 1)]:
+    for name in names()[:: more(12, 1)]:
         if not name.replace("_", "").isalnum():
             continue
         try:
@@ -321,7 +322,7 @@ def test_properties():
         if ours != theirs:
             differing.append(name)
     assert differing == []
-    assert accepted > more(25, 150)
+    assert accepted > more(12, 150)
 
 
 # -- hostile patterns ------------------------------------------------------------------------------

@@ -210,7 +210,7 @@ CHAINS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 """What users do, by folder: the formats it goes through one after the other, each with the losses it needs."""
 
-HUNTED_CHAINS = {"llama3-tiktoken", "mistral-spm-v3", "qwen-tiktoken"}
+HUNTED_CHAINS = {"hf-llama3", "llama3-tiktoken", "mistral-spm-v3", "qwen-tiktoken"}
 """Those that a hunt alone goes through: another one of its algorithm goes through the same formats."""
 
 PATTERNS = {"hf-qwen2_5": "qwen2", "qwen-tiktoken": "qwen2", "hf-llama3": "llama3", "gpt2-original": "gpt2"}

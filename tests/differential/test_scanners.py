@@ -161,7 +161,7 @@ def test_all_short_byte_strings(name, spelling):
 
 @spellings
 def test_random_texts_and_bytes(name, spelling):
-    for text in random_texts(more(3000, 200_000), seed=3):
+    for text in random_texts(more(1000, 200_000), seed=3):
         assert_same_pieces(name, spelling, text.encode())
     for data in random_bytes(more(1000, 100_000), seed=4):
         assert_same_pieces(name, spelling, data)
@@ -179,14 +179,14 @@ def test_repositorys_texts_cut_at_many_offsets(name, spelling):
     for text in corpus().values():
         data = text.encode()
         assert_same_pieces(name, spelling, data)
-        for cut in range(0, len(data), -(-len(data) // more(35, 70))):
+        for cut in range(0, len(data), -(-len(data) // more(12, 70))):
             assert_same_pieces(name, spelling, data[cut : cut + more(100, 10_000)])
             assert_same_pieces(name, spelling, data[max(cut - more(100, 10_000), 0) : cut])
 
 
 @spellings
 def test_pythons_sources(name, spelling):
-    for text in python_sources(more(500_000, 10_000_000)):
+    for text in python_sources(more(150_000, 10_000_000)):
         assert_same_pieces(name, spelling, text.encode())
 
 

@@ -96,7 +96,7 @@ def read_by_both(ignore_merges, **flags):
     return ours, needs("tokenizers").Tokenizer.from_str(merged)
 
 
-@at_least(60)
+@at_least(36)
 @pytest.mark.parametrize("ignore_merges", [False, True])
 @pytest.mark.parametrize("special", [False, True])
 @pytest.mark.parametrize("single_word", [False, True])

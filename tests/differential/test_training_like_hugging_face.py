@@ -167,7 +167,7 @@ def test_any_training_gives_the_same_file(training):
 # -- bytes that the vocabulary lacks ---------------------------------------------------------------
 
 
-@at_least(15)
+@at_least(9)
 @given(text=TIED | MIXED)
 def test_bytes_without_a_token_are_dropped_there_and_refused_here(text):
     options = options_for("gpt2", 60, initial_alphabet="seen")

@@ -302,7 +302,7 @@ OWN = {
 }
 
 
-@at_least(24)
+@at_least(14)
 @given(st.data())
 def test_any_bytes(data):
     """Nothing but a byte without a token stops a tokenizer, and that only where it has none for the unknown."""

@@ -139,7 +139,7 @@ def has_token_across(parts: list[tuple[str, bytes]]) -> bool:
     )
 
 
-@at_least(24)
+@at_least(14)
 @pytest.mark.parametrize("kind", KINDS)
 @given(parts=PARTS)
 def test_harmless_messages_have_the_ids_of_their_text(kind, parts):

@@ -93,7 +93,7 @@ MESSAGES = st.lists(
 )
 
 
-@at_least(18)
+@at_least(10)
 @given(data=st.binary(max_size=40) | MESSAGES.map(lambda messages: json.dumps(messages).encode()))
 def test_any_bytes_are_read_or_refused(data):
     try:

@@ -20,7 +20,7 @@ from bpe_cli.cli.options import Argument, Option, choices_of, parameters_of
 from tests.cli_runner import call, error
 from tests.thorough import more
 
-LINES = int(os.environ.get("COMMAND_LINES", more("2000", "4000")))
+LINES = int(os.environ.get("COMMAND_LINES", more("1000", "4000")))
 TEXTS = (
     "",
     "-",

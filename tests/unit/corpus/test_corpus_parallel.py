@@ -90,7 +90,7 @@ LINES = st.lists(
 )
 
 
-@at_least(2)
+@at_least(1)
 @given(st.binary(max_size=60) | LINES.map(b"".join))
 def test_any_bytes_are_read_or_refused(data):
     try:

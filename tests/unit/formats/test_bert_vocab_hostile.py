@@ -161,7 +161,7 @@ def test_cut_at_every_byte():
         try_text(data[:end])
 
 
-@at_least(12)
+@at_least(7)
 @given(data=st.data())
 def test_changed_bytes(data):
     changed = bytearray(text_of([*TOKENS, "é漢", "a"]))

@@ -38,16 +38,16 @@ def attempt_all(name: str, folder: Path, damage) -> None:
 def cuts(data: bytes):
     """Cut near the beginning, near the end and at places between."""
     ends = {
-        *range(min(more(20, 40), len(data))),
+        *range(min(more(10, 40), len(data))),
         *range(max(0, len(data) - 20), len(data)),
-        *range(0, len(data), len(data) // more(15, 40) + 1),
+        *range(0, len(data), len(data) // more(8, 40) + 1),
     }
     return [data[:end] for end in sorted(ends)]
 
 
 def flips(data: bytes):
     chance = random.Random(len(data))
-    for _ in range(more(30, 150)):
+    for _ in range(more(15, 150)):
         changed = bytearray(data)
         for _ in range(chance.choice((1, 1, 1, 4))):
             changed[chance.randrange(min(len(changed), chance.choice((64, 512, len(changed)))))] ^= (
@@ -59,13 +59,13 @@ def flips(data: bytes):
 def maxima(data: bytes):
     """Set fields of four and eight bytes to their maximum, wherever one may be, and written numbers to huge ones."""
     chance = random.Random(len(data))
-    places = [*range(min(64, len(data))), *(chance.randrange(len(data)) for _ in range(more(30, 60)))]
+    places = [*range(min(more(32, 64), len(data))), *(chance.randrange(len(data)) for _ in range(more(15, 60)))]
     largest = [(width, bytes([0xFF]) * (width - 1) + bytes([byte])) for width in (4, 8) for byte in (0xFF, 0x7F)]
     for place in places:
         for width, number in more([chance.choice(largest)], largest):
             yield data[:place] + number + data[place + width :]
     digits = [place for place in range(len(data)) if data[place : place + 1].isdigit()]
-    for place in chance.sample(digits, min(more(20, 40), len(digits))):
+    for place in chance.sample(digits, min(more(10, 40), len(digits))):
         yield data[:place] + b"9" * chance.choice((5, 9, 10, 19, 20, 400, 5000)) + data[place + 1 :]
 
 
@@ -124,7 +124,7 @@ import resource, signal, sys
 from pathlib import Path
 from tests.unit.formats.test_damaged_files import FORMATS, attempt, files_of, maxima, put
 cases = [(name, file, changed) for name in FORMATS for file, data in files_of(name).items()
-         for changed in list(maxima(data))[::7]]
+         for changed in list(maxima(data))[::4]]
 used = int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1]) * 1024
 resource.setrlimit(resource.RLIMIT_AS, (used + (200 << 20),) * 2)
 signal.alarm(120)

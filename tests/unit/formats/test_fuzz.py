@@ -116,7 +116,7 @@ def altered(value, path, new, *, drop=False):
     return copy
 
 
-@at_least(2)
+@at_least(1)
 @given(data=st.data())
 def test_json_with_values_of_other_types(document, data):
     value = json.loads(document)
@@ -163,7 +163,7 @@ RIGHT = (
 """What the side files hold: tokens of the configuration, names, added tokens, whether there is a prefix space."""
 
 
-@at_least(4)
+@at_least(2)
 @given(sides=st.tuples(*RIGHT) | st.tuples(*(VALUES | right for right in RIGHT)))
 def test_side_files_of_anything(tmp_path_factory, sides):
     config, names, added, prefix = sides

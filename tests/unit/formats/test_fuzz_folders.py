@@ -95,7 +95,7 @@ def test_flipped_bits(folder, files):
             try_folder(folder, name, files, bytes(changed))
 
 
-@at_least(24)
+@at_least(14)
 @given(data=st.data())
 def test_values_of_other_types(folder, files, data):
     name = data.draw(st.sampled_from(sorted(files)))

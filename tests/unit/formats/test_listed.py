@@ -15,6 +15,7 @@ from bpe_cli.formats.huggingface import tokenizer_json
 from bpe_cli.tokenizer import named_encodings
 from tests.cli.training_kinds import KINDS
 from tests.every_format import trained
+from tests.thorough import more
 
 
 def outcome(read, data: bytes) -> object:
@@ -156,7 +157,7 @@ def test_damaged_documents_are_read_alike():
     chance = random.Random(1)
     whole = orjson.dumps(small(), option=orjson.OPT_INDENT_2)
     good = 0
-    for _ in range(3000):
+    for _ in range(more(900, 3000)):
         data = bytearray(whole)
         for _ in range(chance.randrange(1, 3)):
             place = chance.randrange(len(data) or 1)
@@ -173,4 +174,4 @@ def test_damaged_documents_are_read_alike():
                 case 4:
                     del data[place:]
         good += not isinstance(both_agree(bytes(data))[0], str)
-    assert good > 50
+    assert good > 15

@@ -112,7 +112,7 @@ ODD = ("'", '"', "\\", "\\n", "\x7f", "\t")
 """Parts of literals."""
 
 
-@at_least(60)
+@at_least(36)
 @given(
     st.one_of(*(st.lists(st.sampled_from(parts), max_size=6).map("".join) for parts in (PLAIN, (*PLAIN, *ODD)))),
     st.sampled_from(("'", '"')),

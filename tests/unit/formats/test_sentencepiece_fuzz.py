@@ -105,7 +105,7 @@ def test_changed_bytes(name, draw):
     attempt(module, bytes(changed))
 
 
-@at_least(4)
+@at_least(2)
 @pytest.mark.parametrize("name", ["bpe", "unigram", "word"])
 @given(draw=st.data())
 def test_changed_settings(name, draw):

@@ -59,7 +59,7 @@ def piece(chance: random.Random, number: int, *, odd: float) -> bytes:
 def test_any_file_gives_what_it_gives_one_piece_at_a_time(monkeypatch):
     chance = random.Random(3)
     loaded = refused = whole = in_part = 0
-    for _ in range(more(1500, 50_000)):
+    for _ in range(more(500, 50_000)):
         odd = chance.choice((0.0, 0.0, 0.05))
         data = b"".join(piece(chance, number, odd=odd) for number in range(chance.randint(1, 12)))
         end = len(data)
@@ -77,7 +77,7 @@ def test_any_file_gives_what_it_gives_one_piece_at_a_time(monkeypatch):
         assert found == plainly(data, monkeypatch)
         loaded, refused = loaded + (not isinstance(found, str)), refused + isinstance(found, str)
         whole, in_part = whole + (begin >= end), in_part + (0 < begin < end)
-    assert min(loaded, refused, whole, in_part) > 300, (loaded, refused, whole, in_part)
+    assert min(loaded, refused, whole, in_part) > 100, (loaded, refused, whole, in_part)
 
 
 def test_an_error_is_at_its_byte_in_the_file():

@@ -24,7 +24,7 @@ def text_of(value):
     return bytes.fromhex(value["bytes"]) if isinstance(value, dict) else value.encode()
 
 
-@at_least(5)
+@at_least(3)
 @given(
     texts=TEXTS, size=st.integers(4, 9), overlap=st.integers(0, 3), threads=st.integers(1, 3), block=st.integers(1, 99),
     break_at=st.sampled_from(["token", "line", "sentence", "paragraph"]),
@@ -53,7 +53,7 @@ def test_the_parts_are_those_of_the_tokenizer(texts, size, overlap, threads, blo
     compared()
 
 
-@at_least(5)
+@at_least(3)
 @given(texts=TEXTS, size=st.integers(0, 9), keep=st.sampled_from(list(SIDES)), threads=st.integers(1, 3))
 def test_what_is_kept_is_what_the_tokenizer_keeps(texts, size, keep, threads):
     texts = [text.replace("\n", " ").replace("\r", " ") for text in texts]

@@ -51,7 +51,7 @@ print(json.dumps([limited(megabytes) for megabytes in limits]))
 """
 
 LIMITS = more(
-    [0, 2, 3, 5, 8, 12, 16, 20, 25, 32, 40, 50, 64, 80, 100, 400],
+    [0, 2, 3, 5, 8, 12, 16, 20, 25, 32, 40, 50, 64, 100],
     [0, *(1.15**step for step in range(43)), 400],
 )
 """Megabytes beyond what the process has when the work begins; 0: no limit."""

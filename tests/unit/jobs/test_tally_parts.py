@@ -28,6 +28,7 @@ from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from tests.cli.test_killed_between import NO_SUCH_STEP, interrupted
 from tests.cli_runner import call, error
+from tests.thorough import more
 
 REAL = ("gpt2", "cl100k_base")
 NAMES = ("small.json", "large.json")
@@ -195,7 +196,8 @@ def test_who_is_interrupted_anywhere_loses_the_part_under_way_alone(folder: Path
     assert call(*arguments, "--tallies-dir", "whole", *parts[2:]).status == 0
     expected, report = contents("whole"), Path("report.json").read_bytes()
     assert len(expected) == 5
-    for at in range(1, 60):
+    # The two take turns, but for a hunt.
+    for at in range(more(1 + (how == "no room"), 1), 61, more(2, 1)):
         for path in (*Path("tallies").glob("*"), Path("report.json")):
             path.unlink(missing_ok=True)
         status = interrupted(folder, at, how, *arguments, *parts)
@@ -235,10 +237,10 @@ def test_the_command_and_the_library(folder: Path) -> None:
     for option, value in (("--part", "1/2"), ("--engine", "ray"), ("--processes", "2"), ("--part-size", "1")):
         refused = call(*whole, option, value)
         assert (refused.status, refused.err) == (2, error(f"{option} needs --tallies-dir"))
-    for more in (["--json"], ["-o", "x"], ["--diff"], ["--fail-if", "tokens > 1"], ["--metric", "tokens"]):
-        name = {"-o": "--output"}.get(more[0], more[0])
+    for further in (["--json"], ["-o", "x"], ["--diff"], ["--fail-if", "tokens > 1"], ["--metric", "tokens"]):
+        name = {"-o": "--output"}.get(further[0], further[0])
         message = f"--part tallies and compares nothing, and {name} is for a comparison"
-        refused = call(*whole, *parts, "--part", "1/2", *more)
+        refused = call(*whole, *parts, "--part", "1/2", *further)
         assert (refused.status, refused.err) == (2, error(message, "compare without --part when all parts are tallied"))
     refused = call("compare", "--overlap", "-t", "gpt2", "-t", "gpt2", *parts)
     assert (refused.status, refused.err) == (2, error("--tallies-dir needs inputs", "name files"))
@@ -248,6 +250,6 @@ def test_the_command_and_the_library(folder: Path) -> None:
         assert bpe_cli.compare(REAL, Path("in"), documents="lines", **shared) is None
     found = bpe_cli.compare(REAL, Path("in"), documents="lines", tallies_dir="shared", processes=2)
     assert found.to_json() == report.to_json()
-    for more in ({"share": (1, 2)}, {"processes": 2}, {"engine": "ray"}, {"part_bytes": 1}, {"overwrite": True}):
-        with pytest.raises(UsageError, match=f"`{next(iter(more))}` needs `tallies_dir`"):
+    for further in ({"share": (1, 2)}, {"processes": 2}, {"engine": "ray"}, {"part_bytes": 1}, {"overwrite": True}):
+        with pytest.raises(UsageError, match=f"`{next(iter(further))}` needs `tallies_dir`"):
             bpe_cli.compare(REAL, Path("in"), **more)

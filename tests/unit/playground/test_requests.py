@@ -85,7 +85,7 @@ right = {"tokenizers": st.just([0]), "text": st.text(max_size=5), "messages": st
 fields = {name: right.get(name, st.booleans()) | json_values for name in ("tokenizers", "text", "messages", "open")}
 
 
-@at_least(5)
+@at_least(3)
 @given(
     st.binary(max_size=60)
     | st.fixed_dictionaries({}, optional=fields).map(lambda each: json.dumps(each).encode())

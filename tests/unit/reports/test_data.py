@@ -24,7 +24,7 @@ def parts(ids, size):
     return [*rows, Row(array("I"))]
 
 
-@at_least(5)
+@at_least(3)
 @given(
     documents=st.lists(IDS, max_size=8), size=st.integers(1, 4), first=st.integers(1, 4), most=st.none() | st.just(2)
 )
@@ -59,7 +59,7 @@ def test_what_is_measured(documents, size, first, most):
     compared()
 
 
-@at_least(5)
+@at_least(3)
 @given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=30))
 def test_ids_read_as_the_text_that_they_were(text):
     data = text.encode()

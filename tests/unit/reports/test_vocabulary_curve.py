@@ -59,7 +59,7 @@ def test_where_there_is_no_knee(points):
     assert knee(points) == (None, None)
 
 
-@at_least(5)
+@at_least(3)
 @given(
     st.lists(st.integers(1, 600).map(lambda number: number / 100), min_size=3, max_size=9),
     st.floats(0.5, 20),

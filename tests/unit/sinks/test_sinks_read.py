@@ -48,7 +48,7 @@ def message_of(source_format, data, step=None, **options):
     return caught.value.message
 
 
-@at_least(18)
+@at_least(10)
 @given(
     st.lists(
         st.sampled_from([b" ", b"\n", b"\r\n", b"\t", b"1", b"23", b"007", b" 4 5", b"4294967295\n"])

@@ -31,7 +31,7 @@ def texts_of(tokenizer: Tokenizer) -> list[tuple[bytes, ...]]:
     return [tuple(map(tokenizer.model.vocabulary.token, merge)) for merge in tokenizer.model.merges]
 
 
-@at_least(18)
+@at_least(10)
 @given(WORDS, st.integers(0, 8), st.integers(1, 8), st.sampled_from([*TIES]), st.sampled_from(["", "<s>"]))
 def test_bytes_at_once_and_in_two_goes(words, first, second, compat, special):
     options = {"compat": compat, "special_tokens": (special,) if special else (), "min_frequency": 1}
@@ -50,7 +50,7 @@ def test_bytes_at_once_and_in_two_goes(words, first, second, compat, special):
     compared()
 
 
-@at_least(21)
+@at_least(12)
 @given(
     WORDS,
     st.integers(0, 8),

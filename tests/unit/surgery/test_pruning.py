@@ -61,7 +61,7 @@ def is_whole(operation: Operation) -> bool:
     return new == list(range(len(new))) == used_ids(operation.tokenizer)
 
 
-@at_least(18)
+@at_least(10)
 @given(WORDS, WORDS, st.integers(1, 12), st.integers(1, 12), st.booleans())
 def test_bytes_against_the_definition(words, others, merges, number, ignore):
     whole = byte_level(words, merges)
@@ -80,7 +80,7 @@ def test_bytes_against_the_definition(words, others, merges, number, ignore):
     compared()
 
 
-@at_least(24)
+@at_least(14)
 @given(WORDS, WORDS, st.integers(1, 12), st.integers(1, 12), st.sampled_from(["0.1", "0.2"]))
 def test_characters_against_the_definition(words, others, merges, number, form):
     whole = characters(words, merges, suffix_form=form)
@@ -95,7 +95,7 @@ def test_characters_against_the_definition(words, others, merges, number, form):
     compared()
 
 
-@at_least(21)
+@at_least(12)
 @given(WORDS, WORDS, st.integers(1, 12), st.integers(1, 12))
 def test_ranks_as_merges(words, others, merges, number):
     whole = byte_level(words, merges, compat="minbpe")
@@ -166,7 +166,7 @@ def test_parts_that_are_freed_merge_with_their_neighbours():
     assert operation.tokenizer.encode("abc") == [a, 256]
 
 
-@at_least(21)
+@at_least(12)
 @given(WORDS, st.integers(1, 12), st.booleans())
 def test_the_skeleton_is_what_pruning_leaves_at_the_least(words, merges, by_bytes):
     whole = (byte_level if by_bytes else characters)(words, merges)

@@ -42,7 +42,7 @@ def test_worked_example():
     assert done.tokenizer.encode("lower") == [256, begun.encode("w")[0], 257]
 
 
-@at_least(20)
+@at_least(12)
 @given(WORDS, WORDS, WORDS, st.integers(2, 12), st.integers(1, 6), st.sampled_from(["bytes", "characters", "whole"]))
 def test_laws(words, used, learnt, merges, number, kind):
     specials = ("<s>", "<pad>")
@@ -88,7 +88,7 @@ def test_laws(words, used, learnt, merges, number, kind):
     compared()
 
 
-@at_least(15)
+@at_least(9)
 @given(WORDS, WORDS, WORDS, st.integers(4, 12), st.integers(1, 3))
 def test_it_is_pruning_and_extending_but_for_ids(words, used, learnt, merges, number):
     begun = byte_level(words, merges)

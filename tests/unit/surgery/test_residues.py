@@ -118,7 +118,7 @@ PIECES = st.lists(
 WORDS = st.lists(st.text("ab", min_size=2, max_size=9), min_size=2, max_size=20)
 
 
-@at_least(60)
+@at_least(36)
 @given(PIECES, WORDS)
 def test_as_the_definition_says(pieces, words):
     """The same pieces go as by counting anew for each; texts are cut as the oracle cuts them, unused pieces and all."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+from functools import cached_property
 
 import pytest
 
@@ -60,6 +61,7 @@ class Case:
         count_pieces(tokenizer, [Block.of([text.encode() for text in self.corpus])], counts, specials="all")
         return counts
 
+    @cached_property
     def extended(self) -> Tokenizer:
         return extend(
             self.base, self.counts(self.base), self.data["extended_vocab_size"],
@@ -78,7 +80,7 @@ def test_the_corpus_is_theirs(case):
 
 @at_least(300)
 def test_continued_training(case):
-    extended = case.extended()
+    extended = case.extended
     vocabulary, first = extended.model.vocabulary, len(case.data["base_merges"])
     learnt = [[to_visible(vocabulary.token(part)) for part in merge[:2]] for merge in extended.model.merges][first:]
     assert learnt == case.data["extension_merges"]
@@ -92,7 +94,7 @@ def test_continued_training(case):
 
 @pytest.mark.parametrize(("theirs", "ours"), [("leaf_frequency", "inherited"), ("leaf_last_n", "last")])
 def test_orders_of_leaves(case, theirs, ours):
-    whole = case.base if case.data["pruning_of"] == "base" else case.extended()
+    whole = case.base if case.data["pruning_of"] == "base" else case.extended
     model = whole.model
     removable = composite(model) - protected_ids(whole)
     order = choose_leaves(model, case.counts(whole), removable, len(removable), order=ours)
@@ -109,7 +111,7 @@ def test_orders_of_leaves(case, theirs, ours):
 
 def test_our_own_order_counts_exactly(case):
     """A leaf that goes does not always become its two parts, so exact counts come to other leaves in the end."""
-    whole = case.base if case.data["pruning_of"] == "base" else case.extended()
+    whole = case.base if case.data["pruning_of"] == "base" else case.extended
     removable = composite(whole.model)
     ours = choose_leaves(whole.model, case.counts(whole), removable, len(removable))
     theirs = case.data["pruning_orders"]["leaf_frequency"]

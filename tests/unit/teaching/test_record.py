@@ -34,7 +34,7 @@ from tests.counted import at_least, compared
 from tests.oracle.strategies import BYTE_PIECES, TEXT_WORDS
 
 
-@at_least(100)
+@at_least(60)
 @given(BYTE_PIECES, st.sampled_from(["lowest-ids", "first-seen", "largest-text"]), st.integers(0, 6))
 def test_the_first_pair_is_the_one_that_is_merged(pieces, tie, most):
     training = bpe.train(bpe.byte_words(pieces), tie=tie, num_merges=6)
@@ -61,7 +61,7 @@ def test_the_first_pair_is_the_one_that_is_merged(pieces, tie, most):
         compared()
 
 
-@at_least(100)
+@at_least(60)
 @given(TEXT_WORDS, st.sampled_from(["most-frequent", "first-seen"]))
 def test_the_highest_score_is_merged(words, tie):
     training = wordpiece.train(words, 30, tie=tie)
@@ -80,7 +80,7 @@ def test_the_highest_score_is_merged(words, tie):
         compared()
 
 
-@at_least(100)
+@at_least(60)
 @given(TEXT_WORDS, st.integers(4, 12), st.floats(0.05, 0.6))
 def test_the_smallest_losses_go(words, size, dropped):
     rounds = list(unigram.train(words, size, initial_size=30, dropped=dropped))
@@ -124,7 +124,7 @@ def loss_by_hand(words, scores, token):
     return often / total * (log(often / total) - sum(log((frequencies[each] + often) / more) for each in others))
 
 
-@at_least(100)
+@at_least(60)
 @given(
     st.dictionaries(st.text("ab", min_size=1, max_size=5), st.integers(1, 5), min_size=1, max_size=5),
     st.lists(st.text("ab", min_size=2, max_size=3), max_size=5, unique=True),
@@ -144,7 +144,7 @@ def test_losses_of_likelihood(words, longer, chance):
 SYLLABLES = ("ab", "cad", "be", "da", "c", "ead", "dec")
 
 
-@at_least(30)
+@at_least(18)
 @given(st.randoms(use_true_random=False), st.integers(10, 24))
 def test_the_core_prunes_by_these_losses(chance, size):
     stems = ["".join(chance.choices(SYLLABLES, k=chance.randint(1, 4))) for _ in range(40)]

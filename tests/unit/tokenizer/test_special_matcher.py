@@ -115,7 +115,7 @@ def test_as_the_textbook_finds_them(text, tokens):
     assert compile_tokens(tokens).find_all(text.encode()) == in_bytes(text, by_hand(text, tokens))
 
 
-@at_least(18)
+@at_least(10)
 @given(texts, token_lists)
 def test_as_tokenizers_finds_them(text, tokens):
     if any(flags & LSTRIP and not content.strip() for content, flags in tokens):
@@ -125,7 +125,7 @@ def test_as_tokenizers_finds_them(text, tokens):
     compared()
 
 
-@at_least(24)
+@at_least(14)
 @given(texts, token_lists)
 def test_segments_hold_the_whole_text(text, tokens):
     matcher = compile_tokens(tokens)
@@ -138,7 +138,7 @@ def test_segments_hold_the_whole_text(text, tokens):
         compared()
 
 
-@at_least(52)
+@at_least(31)
 @given(texts, texts, token_lists)
 def test_where_no_token_reaches_a_cut_both_sides_stand_alone(left, right, tokens):
     matcher = compile_tokens(tokens)
@@ -196,7 +196,7 @@ def found_by(matcher: _core.SpecialMatcher, normalizer: _core.Stages, text: str)
     return [found for found in zip(*columns, strict=True) if found[2]]
 
 
-@at_least(21)
+@at_least(12)
 @given(
     texts.map(lambda text: text.replace("a", "A")),
     st.lists(tokens_with_flags, min_size=1, max_size=5, unique_by=lambda token: token[0].lower()),

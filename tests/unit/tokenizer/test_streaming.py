@@ -74,7 +74,7 @@ def test_decoders_that_change_what_came_before_are_refused():
         going.feed([TOKENS.index("b")])
 
 
-@at_least(4)
+@at_least(2)
 @given(st.lists(st.integers(0, len(TOKENS) - 1), max_size=30))
 def test_joined_steps_are_the_whole_text(ids):
     for decoders in (LLAMA, (ReplaceDecoder("▁", " "), ByteFallback())):

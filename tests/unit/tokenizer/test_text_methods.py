@@ -58,7 +58,7 @@ def test_whatever_holds_bytes_is_a_text(text):
     assert [token.content for token in GPT2.tokens(text)] == [b"hi"]
 
 
-@at_least(5)
+@at_least(3)
 @pytest.mark.parametrize("name", TOKENIZERS)
 @given(texts=st.lists(ANY, max_size=6), limit=st.none() | st.integers(2, 6), side=st.sampled_from(["left", "right"]))
 def test_a_batch_is_its_texts_one_by_one(name, texts, limit, side):
@@ -174,7 +174,7 @@ def test_an_added_token_that_is_written_like_a_byte_spans_its_own_text(tmp_path)
 # -- parts of texts ------------------------------------------------------------------------------------
 
 
-@at_least(5)
+@at_least(3)
 @pytest.mark.parametrize("name", TOKENIZERS)
 @given(text=ANY, limit=st.integers(1, 9), overlap=st.integers(0, 8))
 def test_parts_are_the_text_and_cut_no_character(name, text, limit, overlap):
@@ -246,7 +246,7 @@ KINDS_OF_BREAKS = {
 }
 
 
-@at_least(5)
+@at_least(3)
 @pytest.mark.parametrize("break_at", KINDS_OF_BREAKS)
 @given(text=PROSE, limit=st.integers(3, 30), overlap=st.integers(0, 20))
 def test_parts_end_where_a_plain_search_ends_them(break_at, text, limit, overlap):
@@ -285,7 +285,7 @@ def test_a_character_that_does_not_fit_is_refused():
         GPT2.chunks("a", 2, overlap=2)
 
 
-@at_least(5)
+@at_least(3)
 @pytest.mark.parametrize("name", TOKENIZERS)
 @given(text=ANY, limit=st.integers(0, 9), side=st.sampled_from(["left", "right", "both"]))
 def test_a_text_is_cut_to_what_fits(name, text, limit, side):

@@ -15,6 +15,7 @@ from bpe_cli.teaching.bpe import Tie, byte_words, character_words, count_digits,
 from tests.core_options import bpe_options
 from tests.counted import at_least, compared
 from tests.test_worked_examples import ALPHABET, HOLY, MERGES, PRODUCTS, WALK, WALK_STEPS, sentence_counts
+from tests.thorough import more
 
 TIES: list[Tie] = ["lowest-ids", "first-seen", "largest-text"]
 
@@ -191,7 +192,7 @@ def small_corpus(draw: random.Random, letters: str) -> dict[bytes, int]:
 def test_characters_are_merged_by_the_book(tie, prefix, suffix, separate):
     """Letters that are part of prefix and suffix make one text in several ways."""
     draw = random.Random(f"{tie}{prefix}{suffix}{separate}")
-    for _ in range(120):
+    for _ in range(more(40, 120)):
         pieces = small_corpus(draw, draw.choice(["ab", "abc", "a#_", "ab#1", "é1你"]))
         mark = draw.choice(["", "", "c", "#"])
         letters = {text(piece): count for piece, count in pieces.items()}
@@ -225,7 +226,7 @@ def test_bytes_are_merged_by_the_book(tie):
     draw = random.Random(tie)
     parts = ["你", "é", "1", "٣", "a", "½"]
     initial = [bytes([byte]) for byte in range(256)]
-    for _ in range(150):
+    for _ in range(more(60, 150)):
         pieces = {}
         for _ in range(draw.randint(1, 6)):
             piece = "".join(draw.choices(parts, k=draw.randint(1, 4))).encode()

@@ -29,6 +29,7 @@ from bpe_cli.trainers.mingram import MinGramOptions
 from tests.cli_runner import call
 from tests.counted import at_least, compared
 from tests.needs import needs
+from tests.thorough import more
 
 PIECES = {b"abc": 6, b"bc": 3, b"ab": 1}
 
@@ -74,11 +75,11 @@ def drawn(chance: random.Random) -> dict[bytes, int]:
     return {bytes(chance.choices(letters, k=size)): chance.randint(1, 9) for size in sizes}
 
 
-@at_least(150)
+@at_least(75)
 def test_it_is_what_the_textbook_learns() -> None:
     chance = random.Random(20)
     pruned = 0
-    for _ in range(150):
+    for _ in range(more(75, 150)):
         pieces = drawn(chance)
         options: dict[str, Any] = {
             "min_frequency": chance.choice([1, 1, 2]),
@@ -96,7 +97,7 @@ def test_it_is_what_the_textbook_learns() -> None:
         assert list(found) == last.tokens(), (pieces, settings)
         pruned += any(step.kind == "pruning" for step in steps)
         compared()
-    assert pruned > 8
+    assert pruned > 4
 
 
 @cache

@@ -20,6 +20,7 @@ from bpe_cli.trainers.bbpe_options import BbpeOptions
 from bpe_cli.trainers.counts import counts_of, new_counts
 from bpe_cli.trainers.parity import NO_LANGUAGE, preloaded
 from tests.counted import at_least, compared
+from tests.thorough import more
 
 Words = dict[bytes, int]
 
@@ -88,11 +89,11 @@ def by_the_book(
     return found
 
 
-@at_least(100)
+@at_least(50)
 def test_it_is_what_the_textbook_learns() -> None:
     chance = random.Random(20)
     choosers: set[int] = set()
-    for _ in range(200):
+    for _ in range(more(100, 200)):
         letters = chance.choice(["ab ", "aé ", "ab\n\x7f"])
 
         def drawn(letters: str = letters) -> Words:

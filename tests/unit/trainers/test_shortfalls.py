@@ -12,6 +12,7 @@ from bpe_cli.errors import BpeError
 from bpe_cli.stages import EventBpe
 from bpe_cli.stages.events import replayed
 from bpe_cli.trainers.base import Trained
+from tests.thorough import more
 from tests.trainer_options import KINDS, Kind, counted
 
 from .test_steps_show_the_file import draw
@@ -102,7 +103,7 @@ def test_a_reason_is_given_when_the_size_is_another(kind: Kind) -> None:
     random_ = random.Random(f"sizes of {kind}")
     exact = short = 0
     few = 9 if kind.name == "list" else 60  # the lists that are drawn are short
-    for _ in range(60):
+    for _ in range(more(35, 60)):
         try:
             options, texts = draw(kind, random_)
             options = replace(
@@ -118,5 +119,5 @@ def test_a_reason_is_given_when_the_size_is_another(kind: Kind) -> None:
         assert (found.shortfall is None) == (size == options.vocab_size), options
         exact += found.shortfall is None
         short += found.shortfall is not None
-    assert short >= 5
-    assert exact >= 2
+    assert short >= 3
+    assert exact >= 1

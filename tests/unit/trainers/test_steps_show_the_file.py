@@ -22,7 +22,7 @@ from bpe_cli.views.training_steps import display, training_lines
 from tests.thorough import more
 from tests.trainer_options import KINDS, WORDS, Kind, counted
 
-ROUNDS = more(30, 300)
+ROUNDS = more(20, 300)
 _STEP = re.compile(r"step \d+: (.+) \+ (.+) -> (.+), (?:\d+ times?|score .*)")
 _EVENT = re.compile(r"step \d+: (.+ -> .+), \d+ times?")
 _PLACEMENT = re.compile(r"step \d+: (.+), \d+ pieces? fewer")

@@ -18,6 +18,7 @@ from bpe_cli.stages.component_json import core_model
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.core_arguments import options_json
 from bpe_cli.teaching import wordpiece
+from tests.thorough import more
 from tests.word_piece_examples import (
     ALPHABET,
     COUNTS,
@@ -136,7 +137,7 @@ def random_words(random_: random.Random, letters: str) -> dict[str, int]:
 @pytest.mark.parametrize("tie", TIES)
 def test_score_equals_the_textbook(tie) -> None:
     random_ = random.Random(1)
-    for number in range(1000):
+    for number in range(more(300, 1000)):
         words = random_words(random_, random_.choice(["ab", "abc", "aß#", "a"]))
         prefix = random_.choice(["##", "##", "", "#", "a"])
         minimum = random_.choice([1, 1, 2, 4])
@@ -173,7 +174,7 @@ def test_score_of_a_larger_corpus_equals_the_textbook(corpora) -> None:
 
 def test_top_down_equals_the_textbook() -> None:
     random_ = random.Random(3)
-    for number in range(1000):
+    for number in range(more(300, 1000)):
         words = random_words(random_, random_.choice(["ab", "abc", "aß#"]))
         size = random_.randint(3, 40)
         prefix = random_.choice(["##", "##", "", "#", "a"])

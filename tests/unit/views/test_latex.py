@@ -17,7 +17,7 @@ from tests.counted import at_least, compared
 SPECIAL = re.compile(r"(?<!\\)[&%$#_{}~^]")
 
 
-@at_least(5)
+@at_least(3)
 @given(
     cells=st.lists(
         st.tuples(st.text(max_size=6), st.text(st.sampled_from("&\\\\{}_%$#~^<>|ab"), max_size=6)), max_size=4

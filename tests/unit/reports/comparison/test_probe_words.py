@@ -62,7 +62,7 @@ def by_hand(tokenizer, parts):
 
 
 @pytest.mark.parametrize("name", MODELS)
-@at_least(50)
+@at_least(30)
 @given(PARTS)
 def test_recounted(name, parts):
     tokenizer = MODELS[name]
@@ -72,7 +72,7 @@ def test_recounted(name, parts):
     compared()
 
 
-@at_least(50)
+@at_least(30)
 @given(st.lists(PARTS, max_size=4))
 def test_laws(texts):
     files = {"x": [words_of(parts) for parts in texts]}

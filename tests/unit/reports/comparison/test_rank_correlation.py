@@ -66,7 +66,7 @@ def test_inversions_over_many_buckets(count, random):
         assert inversions(swapped) == inversions(values) - 1
 
 
-@at_least(18)
+@at_least(10)
 @given(PAIRS)
 def test_against_scipy(pairs):
     stats = needs("scipy.stats")

@@ -25,7 +25,7 @@ MODELS["gpt2"] = named_encodings.find("gpt2")
 
 
 @pytest.mark.parametrize("name", MODELS)
-@at_least(50)
+@at_least(30)
 @given(st.text("ab", min_size=2, max_size=14))
 def test_all_that_could_merge(name, text):
     steps = teller_of(MODELS[name], limits=Limits(pairs=None))(text.encode())

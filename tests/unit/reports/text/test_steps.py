@@ -238,14 +238,14 @@ def test_tokens_laid_in_their_order():
 # -- every tokenizer ---------------------------------------------------------------------------------
 
 
-@at_least(24)
+@at_least(14)
 @pytest.mark.parametrize("kind", KINDS)
 @given(text=st.one_of(st.text("lowernst 12▁é你", max_size=30), st.text(max_size=20)))
 def test_random_texts_of_every_algorithm(kind, text):
     arrives(trained(kind), text, teller_of_kind(kind))
 
 
-@at_least(24)
+@at_least(14)
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.binary(max_size=20))
 def test_random_bytes_of_every_algorithm(kind, data):
@@ -264,7 +264,7 @@ def test_every_format(name):
         arrives(sample(name), text, told)
 
 
-@at_least(24)
+@at_least(14)
 @pytest.mark.parametrize("left_to_right", [False, True])
 @pytest.mark.parametrize("kind", ["bpe", "bpe 0.1", "bpe hf"])
 @given(text=st.text("lowernst x", max_size=30))
@@ -272,7 +272,7 @@ def test_longest_match(kind, left_to_right, text):
     arrives(trained(kind).with_longest_match(left_to_right=left_to_right), text)
 
 
-@at_least(49)
+@at_least(29)
 @given(
     text=st.text("aAb<x> ", max_size=16),
     flags=st.tuples(st.booleans(), st.booleans(), st.booleans(), st.booleans()),
@@ -327,7 +327,7 @@ def test_real_tokenizers_and_tricky_texts(path, shared):
 # -- the n best --------------------------------------------------------------------------------------
 
 
-@at_least(21)
+@at_least(12)
 @given(text=st.text("lowernst é", min_size=1, max_size=12), wanted=st.integers(1, 9))
 @pytest.mark.parametrize("kind", ["unigram", "unigram textbook", "unigram sentencepiece", "char sentencepiece"])
 def test_the_best_are_those_that_the_core_ranks(kind, text, wanted):

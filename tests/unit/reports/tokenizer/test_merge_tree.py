@@ -136,7 +136,7 @@ def tree_by_merging(model):
         return parts_of(merge_tree(model))
 
 
-@at_least(20)
+@at_least(12)
 @given(merges())
 @pytest.mark.parametrize("ignore_merges", [False, True])
 def test_ranks_say_what_merging_does(ignore_merges, drawn):
@@ -161,7 +161,7 @@ def test_ranks_say_what_merging_does_in_llama_3(shared):
     assert parts_of(merge_tree(model)) == tree_by_merging(model)
 
 
-@at_least(124)
+@at_least(74)
 @given(merges(), st.data())
 def test_as_merging_by_scores_does(drawn, data):
     tokens = [text.decode() for text in drawn[0]]

@@ -145,7 +145,7 @@ def replayed(words, merges):
     return there, largest, times
 
 
-@at_least(20)
+@at_least(12)
 @pytest.mark.parametrize("other", [False, True], ids=["on its own text", "on another"])
 @given(st.data())
 def test_as_the_textbook_replays_a_corpus(other, data):

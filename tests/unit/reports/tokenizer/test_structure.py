@@ -92,7 +92,7 @@ def test_cuts_by_brute_force(length):
             compared()
 
 
-@at_least(12)
+@at_least(7)
 @given(st.text(min_size=1), st.data())
 def test_cuts_of_texts(text, data):
     encoded = text.encode()

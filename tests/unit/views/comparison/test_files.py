@@ -88,7 +88,7 @@ def test_json_of_checks_and_changes():
     }  # fmt: skip
 
 
-@at_least(24)
+@at_least(14)
 @given(HOSTILE_NAMES, HOSTILE_NAMES.filter(lambda name: name != "b"))
 def test_a_stored_report_reads_back_equal(tokenizer, source):
     try:
