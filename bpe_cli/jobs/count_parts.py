@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.engines.base import Engine, Work
-from bpe_cli.errors import FormatError, InputError, TrainingError, UsageError
+from bpe_cli.errors import FormatError, InputError, OutputError, TrainingError, UsageError
 from bpe_cli.jobs.merge_counts import MERGED, merge_in_tree, remove_merged
 from bpe_cli.jobs.parts import Part
 from bpe_cli.jobs.parts.doing import DoneParts, PartsFolder, do_parts, read_plan
@@ -222,13 +222,19 @@ def add_up(
     kept = KeptParts.of(COUNTS, folder, plan["settings"])
     found = kept.all_found(plan["parts"])
     files = [kept.path(described) for described in plan["parts"]]
+    sums = files
     try:
         if engine is not None and engine.processes != 1:
             hashes = [each.sha256 for each in found]
-            # Sums that do not fit are left to what follows.
-            with suppress(TrainingError):
-                files = merge_in_tree(os.path.join(folder, MERGED), files, hashes, max_memory, engine, listener)
-        counted = load_counts(files, options, max_memory, listener=listener)
+            # Sums that do not fit are left to what follows; so are those that another run, which is done, has removed.
+            with suppress(TrainingError, InputError, OutputError, FileNotFoundError):
+                sums = merge_in_tree(os.path.join(folder, MERGED), files, hashes, max_memory, engine, listener)
+        try:
+            counted = load_counts(sums, options, max_memory, listener=listener)
+        except InputError:
+            if all(map(os.path.exists, sums)):
+                raise
+            counted = load_counts(files, options, max_memory, listener=listener)
     except FormatError as error:
         hint = "remove the file, and count again with `overwrite`"
         raise FormatError(error.message, hint=error.hint or hint) from error

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 
 from bpe_cli.engines.base import Engine, Work
@@ -82,10 +84,24 @@ def merge_in_tree(
 
 
 def remove_merged(folder: str) -> None:
-    """Remove the nodes of a tree from a folder of counts, if there are any."""
-    import shutil
+    """Remove the nodes of a tree from a folder of counts, if there are any, and what lost runs have left of them.
 
-    shutil.rmtree(os.path.join(folder, MERGED), ignore_errors=True)
+    Nothing else that is in their folder: people may have one of that name.
+    """
+    from bpe_cli.sinks.draft import remove_leftovers
+
+    place = os.path.join(folder, MERGED)
+    try:
+        names = os.listdir(place)
+    except OSError:  # there are none
+        return
+    remove_leftovers(place)
+    for name in names:
+        if re.fullmatch(r"[0-9a-f]{32}\.counts", name):
+            with suppress(OSError):  # another run removes it too
+                os.unlink(os.path.join(place, name))
+    with suppress(OSError):  # it is not empty
+        os.rmdir(place)
 
 
 def _groups(folder: str, files: Sequence[str], hashes: Sequence[str]) -> tuple[list[Group], list[str]]:

@@ -28,7 +28,6 @@ from bpe_cli.jobs.prepare.folder import (
     plan_in,
     records_of,
     remove_parts_from,
-    remove_scratch,
     what_is_left,
     withdraw_manifest,
     write_manifest,
@@ -42,6 +41,7 @@ from bpe_cli.jobs.prepare.records import (
     total_of,
 )
 from bpe_cli.jobs.prepare.resolving import resolve
+from bpe_cli.jobs.prepare.scratch_folder import remove_scratch
 from bpe_cli.jobs.prepare.shuffle import first_pass
 from bpe_cli.jobs.prepare.work import do_first_pass, second_pass, work_of
 from bpe_cli.support.fast_dataclass import dataclass, replace

@@ -24,6 +24,7 @@ from bpe_cli.jobs.prepare.records import (
     remove_file,
     remove_files,
 )
+from bpe_cli.jobs.prepare.scratch_folder import SCRATCH
 from bpe_cli.jobs.prepare.sides import SIDES
 from bpe_cli.support.json_files import dumped
 from bpe_cli.support.messages import MOST_NAMED, cannot_read, show_path
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.prepare.part import PartJob
     from bpe_cli.jobs.prepare.sides import PartFile
 
-
-SCRATCH = "shuffle"
-"""Where the files of the first pass of a shuffle lie."""
 
 INNER = (*SIDES, SCRATCH)
 """The folders within that of a data set."""
@@ -49,13 +47,6 @@ def make_inner(folder: str, names: Sequence[str]) -> None:
     for name in names:
         with made_folder(os.path.join(folder, name)):
             remove_leftovers(os.path.join(folder, name))
-
-
-def remove_scratch(folder: str) -> None:
-    """Remove the files of the first pass of a shuffle, if there are any."""
-    import shutil
-
-    shutil.rmtree(os.path.join(folder, SCRATCH), ignore_errors=True)
 
 
 def free_bytes(folder: str) -> int | None:

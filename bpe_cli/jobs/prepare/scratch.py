@@ -175,11 +175,12 @@ def _section(path: str, bucket: int, buckets: int) -> memoryview:
             begin, end = _numbers("Q", memoryview(file.read(16)))
             file.seek(start + table + 4 * bucket)
             crc = int.from_bytes(file.read(4), "little")
-            file.seek(begin)
-            data = file.read(end - begin)
+            is_inside = begin <= end <= start
+            file.seek(begin if is_inside else 0)
+            data = file.read(end - begin if is_inside else 0)
     except (OSError, ValueError) as error:
         raise cannot_read(path, error if isinstance(error, OSError) else OSError(str(error))) from error
-    if len(data) != end - begin or zlib.crc32(data) != crc:
+    if not is_inside or len(data) != end - begin or zlib.crc32(data) != crc:
         raise InputError(f"{show_path(path)} is damaged", hint="remove it, and run the same command again")
     return memoryview(data)
 

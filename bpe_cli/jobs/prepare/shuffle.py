@@ -24,11 +24,12 @@ from bpe_cli.jobs.prepare.broken import ENDING as QUARANTINE
 from bpe_cli.jobs.prepare.broken import BrokenRows
 from bpe_cli.jobs.prepare.documents import Documents, is_validation
 from bpe_cli.jobs.prepare.encoding import encode_part
-from bpe_cli.jobs.prepare.folder import SCRATCH
 from bpe_cli.jobs.prepare.keeping import KeptValues
 from bpe_cli.jobs.prepare.output import PartOutput, publish
 from bpe_cli.jobs.prepare.records import Record, read_record
 from bpe_cli.jobs.prepare.scratch import BucketWriter, Item, read_bucket
+from bpe_cli.jobs.prepare.scratch_folder import ITEMS as ENDING
+from bpe_cli.jobs.prepare.scratch_folder import SCRATCH
 from bpe_cli.jobs.prepare.scratch_kept import ENDING as KEPT
 from bpe_cli.jobs.prepare.scratch_kept import KeptWriter, kept_rows
 from bpe_cli.jobs.prepare.sequences import Sequences, sequences
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.prepare.part import PartJob
     from bpe_cli.sinks.base import TakesRows
     from bpe_cli.tokenizer import Tokenizer
-
-ENDING = ".items"
 
 BUCKETS_OF_PART = 8
 """How many buckets a part has: a bucket at a time is in memory."""

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.engines.base import Work
 from bpe_cli.jobs.prepare.changed import drop_changed
-from bpe_cli.jobs.prepare.folder import SCRATCH, make_inner, what_is_left
+from bpe_cli.jobs.prepare.folder import make_inner, what_is_left
 from bpe_cli.jobs.prepare.making import run_part
+from bpe_cli.jobs.prepare.scratch_folder import SCRATCH, check_scratch
 from bpe_cli.jobs.prepare.shuffle import first_pass, gather_part, scatter_part
 from bpe_cli.support.fast_dataclass import replace
 
@@ -49,8 +50,12 @@ def do_first_pass(
 
     Returns:
         Of how many parts it is done, whoever did it.
+
+    Raises:
+        UsageError: if something else lies in the folder that it needs.
     """
     first = first_pass(job)
+    check_scratch(job.folder)
     make_inner(job.folder, [SCRATCH])
     waiting, kept = what_is_left(first, parts, overwrite=True)
     waiting += drop_changed(first, parts, kept, overwrite=True, again=again, listener=listener)

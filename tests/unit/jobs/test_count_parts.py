@@ -10,6 +10,7 @@ import json
 import os
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,7 +22,7 @@ from bpe_cli.errors import CheckFailed, FormatError, InputError, OutputError, Us
 from bpe_cli.formats import dump
 from bpe_cli.jobs.count import count_corpus, load_counts
 from bpe_cli.jobs.count_parts import COUNTS, add_up, count_parts
-from bpe_cli.jobs.merge_counts import FAN_IN, merge_in_tree
+from bpe_cli.jobs.merge_counts import FAN_IN, merge_in_tree, remove_merged
 from bpe_cli.jobs.parts import Share, divide
 from bpe_cli.jobs.parts.doing import PartsFolder, extended
 from bpe_cli.jobs.parts.kept import KeptParts
@@ -420,6 +421,22 @@ def test_the_sum_is_not_that_of_counts_that_were_there_before(folder: Path) -> N
             Path(found.path(described)).unlink()
     counted(overwrite=True)
     assert list(items_of(add_up("counts", OPTIONS, MEMORY, engine=engine)[0])) == items()
+
+
+@pytest.mark.parametrize("moment", ["made", "read"])
+def test_another_run_may_remove_the_sums(moment: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two train on the same counts at a time, and the first that is done removes the sums that both use."""
+    counted()
+
+    def merged_and_lost(place: str, *arguments: Any) -> list[str]:
+        left = merge_in_tree(place, *arguments)
+        remove_merged(os.path.dirname(place))
+        if moment == "made":
+            os.path.getsize(left[0])  # as at the next level of the tree
+        return left
+
+    monkeypatch.setattr("bpe_cli.jobs.count_parts.merge_in_tree", merged_and_lost)
+    assert list(items_of(add_up("counts", OPTIONS, MEMORY, engine=Local(2))[0])) == items()
 
 
 def test_the_library_counts_a_share(folder: Path) -> None:

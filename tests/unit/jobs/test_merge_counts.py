@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.jobs.merge_counts import merge_in_tree
+from bpe_cli.jobs.merge_counts import merge_in_tree, remove_merged
 
 
 @given(sizes=st.lists(st.integers(1, 3), max_size=200), fan_in=st.integers(2, 9))
@@ -32,3 +33,15 @@ def test_the_tree_keeps_the_order(sizes: list[int], fan_in: int) -> None:
         left = merge_in_tree(f"{place}/merged", leaves, leaves, 1 << 30, Noting())
     assert len(left) <= fan_in
     assert [leaf for file in left for leaf in under(file)] == leaves
+
+
+def test_only_sums_are_removed(tmp_path: Path) -> None:
+    """A folder called ``merged`` may be anybody's."""
+    remove_merged(str(tmp_path))
+    (tmp_path / "merged").mkdir()
+    (tmp_path / "merged/mine.txt").write_text("precious")
+    (tmp_path / "merged" / f"{'0a' * 16}.counts").write_text("a sum")
+    (tmp_path / "merged/part-0123456789abcdef.counts").write_text("a part of other counts")
+    remove_merged(str(tmp_path))
+    left = {path.name for path in (tmp_path / "merged").iterdir()}
+    assert left == {"mine.txt", "part-0123456789abcdef.counts"}

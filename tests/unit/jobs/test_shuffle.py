@@ -211,6 +211,53 @@ def test_damage_between_the_passes_is_noticed(corpus: Source, tmp_path: Path) ->
     assert contents(folder) == contents(tmp_path / "fresh")
 
 
+def test_only_what_a_shuffle_has_made_is_removed(corpus: Source, tmp_path: Path) -> None:
+    """A folder called ``shuffle`` may be anybody's, with a data set of its own, too."""
+    folder, inner = tmp_path / "out", tmp_path / "out/shuffle"
+    plain = replace(OPTIONS, shuffle=None, seed=0)
+    prepare(corpus, "gpt2", plain, folder=folder, processes=1)
+    inner.mkdir()
+    (inner / "mine.txt").write_text("precious")
+    for one in (plain, replace(plain, eot=None)):
+        prepare(corpus, "gpt2", one, folder=folder, processes=1, overwrite=True)
+    finish(folder)
+    assert contents(inner) == {"mine.txt": b"precious"}
+    (inner / "mine.txt").unlink()
+    prepare(corpus, "gpt2", replace(plain, on_error="quarantine"), folder=inner, processes=1)
+    there = contents(inner)
+    prepare(corpus, "gpt2", plain, folder=folder, processes=1, overwrite=True)
+    finish(folder)
+    assert contents(inner) == there
+    with pytest.raises(UsageError, match=r"first pass of a shuffle goes into .*, where something else is: man"):
+        prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1, overwrite=True)
+    assert contents(inner) == there
+    assert check(inner).is_whole
+
+
+def test_what_is_beside_the_first_pass_stays(corpus: Source, tmp_path: Path) -> None:
+    prepare(corpus, "gpt2", OPTIONS, folder=tmp_path / "out", share=Share(1, 2), processes=1)
+    inner = tmp_path / "out/shuffle"
+    (inner / ".part-00001.items.elsewhere-17.part").write_bytes(b"lost")
+    (inner / ".mine").write_bytes(b"precious")
+    assert list(inner.glob("*.items"))
+    assert prepare(corpus, "gpt2", OPTIONS, folder=tmp_path / "out", processes=1).is_whole
+    assert contents(inner) == {".mine": b"precious"}
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_table_of_buckets_may_say_anything(place: int, tmp_path: Path) -> None:
+    path = str(tmp_path / "0.items")
+    with open_output(path) as output:
+        BucketWriter(output, 2).finish()
+    data = bytearray(Path(path).read_bytes())
+    for end in (1 << 40, (1 << 63) - 1, (1 << 64) - 1):
+        data[8 * place : 8 * place + 8] = end.to_bytes(8, "little")
+        Path(path).write_bytes(data)
+        for bucket in {max(place - 1, 0), min(place, 1)}:
+            with pytest.raises(InputError, match=r"0\.items is damaged"):
+                read_bucket([path], bucket, 2)
+
+
 ITEMS = st.lists(st.tuples(st.integers(0, (1 << 64) - 1), st.lists(st.integers(0, 9), max_size=6)), max_size=30)
 
 
