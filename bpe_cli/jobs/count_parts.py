@@ -170,11 +170,12 @@ def count_part(job: CountJob, _: None, part: Part, advance: Callable[[int], None
 
     trainer, counts = trainer_for(job.options), new_counts(job.max_memory)
     hashes: list[InputHash] = []
+    began = job.kept.begin(part)
     inputs = Inputs(part.inputs)
     blocks = read_blocks(job.source, stdin=NO_STDIN, inputs=inputs, on_bytes=advance, hashes=hashes)
     trainer.count(blocks, job.options, counts)
     content = b"".join(counts_file.dump(counts, trainer.cutting(job.options)))
-    job.kept.write(part, content, hashes, {"pieces": counts.total, "different": counts.unique})
+    job.kept.write(part, content, hashes, {"pieces": counts.total, "different": counts.unique}, began)
     return counts.total
 
 

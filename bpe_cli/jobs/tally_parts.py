@@ -179,6 +179,7 @@ def tally_part(job: TallyJob, tallies: list[TokenizerTally], part: Part, advance
 
     stored: list[StoredInput] = []
     hashes: list[InputHash] = []
+    began = job.kept.begin(part)
     for item in part.inputs:
         blocks = read_blocks(job.source, stdin=NO_STDIN, inputs=Inputs((item,)), on_bytes=advance, hashes=hashes)
         documents = [DocumentCounts() for _ in tallies]
@@ -188,7 +189,7 @@ def tally_part(job: TallyJob, tallies: list[TokenizerTally], part: Part, advance
         )  # fmt: skip
         stored.append(StoredInput.of(tallied, documents))
     count = sum(each.size.documents for each in stored)
-    job.kept.write(part, dump(stored), hashes, {"documents": count})
+    job.kept.write(part, dump(stored), hashes, {"documents": count}, began)
     return count
 
 

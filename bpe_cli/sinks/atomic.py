@@ -216,11 +216,15 @@ def open_described(path: str, beside: str) -> Iterator[tuple[Output, Output | No
             draft.publish()
 
 
-def write_together(files: Mapping[str, bytes]) -> None:
+def write_together(files: Mapping[str, bytes], since: int | None = None) -> None:
     """Write files that are of use only together; all are complete before the first gets its name.
 
     The last one is what the others belong to. If it is there already it is taken away before the others change, so that
     at no moment it stands beside files of another run: whoever is killed in between leaves a set without it.
+
+    Args:
+        files: The contents by path.
+        since: The time that the last one gets, as ``Draft.began`` gives it; None for that of its last byte.
 
     Raises:
         OutputError: if a file cannot be written; none is changed then, unless the system fails in the middle of the
@@ -237,6 +241,7 @@ def write_together(files: Mapping[str, bytes]) -> None:
             Output(drafts[-1].stream, show_path(path), path).write(content)
         for draft in drafts:
             draft.prepare()
+        drafts[-1].since = since
         with UNFINISHED:
             drafts[-1].withdraw()
             for draft in drafts:

@@ -32,7 +32,12 @@ _LONG_AGO = 3600.0
 
 
 class Draft:
-    """A file on its way to ``target``: nameless if the system can, else beside it."""
+    """A file on its way to ``target``: nameless if the system can, else beside it.
+
+    Attributes:
+        began: When it was opened, in nanoseconds, by the clock that stamps the files of its folder.
+        since: The time that the file gets, in such nanoseconds: None for that of its last byte.
+    """
 
     def __init__(self, path: str) -> None:
         self._name = name = show_path(path)
@@ -48,6 +53,8 @@ class Draft:
         except OSError as error:
             raise self._failure(error) from error
         self.stream = io.BufferedRandom(io.FileIO(descriptor, "r+"), BUFFER_BYTES)
+        self.began = os.fstat(descriptor).st_mtime_ns
+        self.since: int | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -96,6 +103,9 @@ class Draft:
             with UNFINISHED:
                 os.replace(self._part, self._target)
                 self._settle()
+                if self.since is not None:
+                    with contextlib.suppress(OSError):  # not every file system takes times
+                        os.utime(self._target, ns=(self.since, self.since))
         except OSError as error:
             raise self._failure(error) from error
         sync_folder(self._folder)

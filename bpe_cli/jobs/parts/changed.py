@@ -1,7 +1,8 @@
 """Find inputs whose bytes have changed since a part was made of them, though their size has not.
 
 An input is read again, and its hash compared with that in the record of the part, if its file was written or moved
-there after the record was written, or if the caller says so. Objects are not: the plan has their versions.
+there after the part was begun, which is the time that the record has, or if the caller says so. Objects are not: the
+plan has their versions.
 """
 
 from __future__ import annotations

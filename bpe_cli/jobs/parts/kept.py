@@ -85,7 +85,20 @@ class KeptParts:
         """Return where its record lies."""
         return os.path.join(self.folder, f"{self.name(described)}.json")
 
-    def write(self, part: Part, content: bytes, hashes: Sequence[InputHash] | None, numbers: dict[str, Any]) -> None:
+    def begin(self, part: Part) -> int:
+        """Return when the inputs of a part begin to be read, for ``write``.
+
+        Raises:
+            OutputError: if its file cannot be written.
+        """
+        from bpe_cli.sinks.draft import Draft
+
+        with Draft(self.path(part.described())) as draft:
+            return draft.began
+
+    def write(
+        self, part: Part, content: bytes, hashes: Sequence[InputHash] | None, numbers: dict[str, Any], began: int
+    ) -> None:
         """Write the file of a part, and then its record: both appear together.
 
         Args:
@@ -93,6 +106,7 @@ class KeptParts:
             content: The file.
             hashes: The hash of each of its inputs, as it was read; None if nobody took them.
             numbers: What the record says besides.
+            began: What ``begin`` said: an input that is written later may not be what was read.
 
         Raises:
             OutputError: if a file cannot be written.
@@ -112,7 +126,7 @@ class KeptParts:
                 "sha256": hashlib.sha256(content).hexdigest(),
             },
         }
-        write_together({path: content, self.record_path(described): dumped(record)})
+        write_together({path: content, self.record_path(described): dumped(record)}, since=began)
 
     def find(self, described: Described) -> Found | str | None:
         """Return what the record of a part says; what is wrong with the part; or None if there is no record.

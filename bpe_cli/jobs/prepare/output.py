@@ -124,13 +124,16 @@ class PartOutput:
         self._outputs += outputs
         return Written(name, sink, taker)
 
-    def publish(self, inputs: list[dict[str, Any]], sides: list[Side] | None = None, divided: int = 0) -> Record:
+    def publish(
+        self, inputs: list[dict[str, Any]], sides: list[Side] | None = None, divided: int = 0, since: int | None = None
+    ) -> Record:
         """Complete the files, write the record, and let all of them appear, the record last.
 
         Args:
             inputs: What the record says of the inputs.
             sides: The numbers of each set, where they are not those of its sink.
             divided: How often the token that ends documents stands in them too, beside what sinks have counted.
+            since: When the inputs began to be read, if that was before the files were opened.
 
         Raises:
             OutputError: if a file cannot be written.
@@ -146,14 +149,19 @@ class PartOutput:
         added = {name: sum(each[name] for each in nulls) for name in nulls[0]} if nulls else None
         counts, quarantine = (None, None) if self.broken is None else (self.broken.counts, self.broken.file())
         record = replace(record, divided=record.divided + divided, nulls=added, broken=counts, quarantine=quarantine)
-        publish(self._job, self._part, record, self._drafts, self._stack, self.broken)
+        publish(self._job, self._part, record, self._drafts, self._stack, self.broken, since)
         return record
 
 
 def publish(
-    job: PartJob, part: Part, record: Record, drafts: list[Draft], stack: ExitStack, broken: BrokenRows | None = None
-) -> None:
-    """Let the files of a part appear, and its record last."""
+    job: PartJob, part: Part, record: Record, drafts: list[Draft], stack: ExitStack, broken: BrokenRows | None = None,
+    since: int | None = None,
+) -> None:  # fmt: skip
+    """Let the files of a part appear, and its record last.
+
+    The time of the record is when the inputs began to be read: that at which the first draft was opened, if nothing
+    else is said. An input that is written later may not be what was read.
+    """
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.sinks.draft import Draft
     from bpe_cli.support.unfinished import UNFINISHED
@@ -161,6 +169,7 @@ def publish(
     place = job.record_path(part)
     last = stack.enter_context(Draft(place))
     Output(last.stream, place, place).write(dumped(record.to_json()))
+    last.since = drafts[0].began if since is None else since
     drafts = [*drafts, *(() if broken is None else broken.drafts()), last]
     for draft in drafts:
         draft.prepare()

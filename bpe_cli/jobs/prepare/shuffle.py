@@ -229,9 +229,11 @@ def gather_part(job: PartJob, part: Part, model: Tokenizer, advance: Callable[[i
     """
     options = job.options
     folder = first_pass(job).folder
-    first = read_record(first_pass(job).record_path(part))
+    place = first_pass(job).record_path(part)
+    first = read_record(place)
     if first is None:
         raise InputError(f"the first pass of {part.name} is gone", hint="run the same command again")
+    since = os.stat(place).st_mtime_ns
     stems = [os.path.join(folder, f"part-{number:05}") for number in range(job.parts)]
     paths, kept_paths = ([stem + end for stem in stems] for end in (ENDING, KEPT))
     in_sequences = options.shuffle == "sequences"
@@ -254,7 +256,7 @@ def gather_part(job: PartJob, part: Part, model: Tokenizer, advance: Callable[[i
             where = None if first.quarantine is None else os.path.join(folder, first.quarantine.name)
             output.broken.take_over(first.broken, where)
         if not in_sequences:
-            return output.publish(first.inputs, divided=first.divided)
+            return output.publish(first.inputs, divided=first.divided, since=since)
         made: dict[str, Side | Record] = {"": first, **{each.name: each for each in first.sides}}
         sides = [
             Side(
@@ -263,7 +265,7 @@ def gather_part(job: PartJob, part: Part, model: Tokenizer, advance: Callable[[i
             )
             for (name, each), batch in zip(output.written.items(), batches, strict=True)
         ]  # fmt: skip
-        return output.publish(first.inputs, sides, divided=first.divided)
+        return output.publish(first.inputs, sides, divided=first.divided, since=since)
 
 
 class _Batch:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from bpe_cli.formats import dump
 from bpe_cli.jobs.count import count_corpus, load_counts
 from bpe_cli.jobs.count_parts import COUNTS, add_up, count_parts
 from bpe_cli.jobs.merge_counts import FAN_IN, merge_in_tree, remove_merged
-from bpe_cli.jobs.parts import Share, divide
+from bpe_cli.jobs.parts import Part, Share, divide
 from bpe_cli.jobs.parts.doing import PartsFolder, extended
 from bpe_cli.jobs.parts.kept import KeptParts
 from bpe_cli.jobs.train import TrainJob, train_file
@@ -192,6 +193,26 @@ def test_what_has_changed_and_kept_its_size_is_named_and_counted_again(folder: P
         counted()
     again = counted(overwrite=True)
     assert again.made == len([part for part in parts if part[0]["path"] == "in/f.txt"][-1:]) == 1
+    assert added() == items()
+
+
+def test_what_changes_while_its_part_is_counted_is_noticed(folder: Path) -> None:
+    """The record of a part is written when all is read, and the input may be another one by then."""
+    write = KeptParts.write
+
+    def change_and_write(kept: KeptParts, part: Part, *more: Any) -> None:
+        if part.number == 0:
+            path = Path(part.inputs[0].path)
+            path.write_bytes(path.read_bytes()[:-3] + b"XX\n")
+            time.sleep(0.05)  # the clock of files goes by steps
+        write(kept, part, *more)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(KeptParts, "write", change_and_write)
+        counted()
+    with pytest.raises(UsageError, match=r"the counts in counts are of files that have changed: in/a\.txt$"):
+        counted()
+    assert counted(overwrite=True).made == 1
     assert added() == items()
 
 

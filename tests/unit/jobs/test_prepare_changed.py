@@ -6,6 +6,8 @@ import gzip
 import io
 import os
 import tarfile
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from bpe_cli.corpus import Source
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.parts import Share
 from bpe_cli.jobs.prepare import PrepareOptions, check, prepare
+from bpe_cli.jobs.prepare.encoding import encode_part
 from bpe_cli.jobs.prepare.output import PartOutput
 from bpe_cli.support.listening import Silence
 from tests.needs import needs
@@ -73,6 +76,29 @@ def test_what_has_changed_is_named_and_made_again(corpus: Source, tmp_path: Path
     assert (done.made, done.kept) == (1, parts - 1)  # the other extents of the file hold what they held
     assert [note.partition("in/")[2] for note in listener.notes] == ["a.txt changed since: 1 part is made again"]
     _prepare(corpus, tmp_path / "fresh")
+    assert _contents(folder) == _contents(tmp_path / "fresh")
+
+
+@pytest.mark.parametrize("shuffle", [None, "documents"])
+def test_what_changes_while_its_part_is_made_is_noticed(shuffle: Any, corpus: Source, tmp_path: Path) -> None:
+    """The record of a part is written when all is read, and the input may be another one by then."""
+    folder, options = tmp_path / "out", replace(OPTIONS, shuffle=shuffle)
+    place = "shuffle" if shuffle else "making"
+
+    def encode_and_change(job: Any, part: Any, *more: Any) -> Any:
+        done = encode_part(job, part, *more)
+        if part.number == 2:
+            _change(tmp_path / "in/a.txt")
+            time.sleep(0.05)  # the clock of files goes by steps
+        return done
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(f"bpe_cli.jobs.prepare.{place}.encode_part", encode_and_change)
+        _prepare(corpus, folder, options)
+    with pytest.raises(UsageError, match=r"part-00002: .*a\.txt changed since it was made|part-00000: "):
+        _prepare(corpus, folder, options)
+    assert _prepare(corpus, folder, options, overwrite=True).made > 0
+    _prepare(corpus, tmp_path / "fresh", options)
     assert _contents(folder) == _contents(tmp_path / "fresh")
 
 
