@@ -73,15 +73,17 @@ def divide(inputs: Inputs, source: Source | None, part_bytes: int) -> list[Part]
     """
     groups: list[tuple[Input, ...]] = []
     held: list[Input] = []
+    held_bytes = 0
     for item in inputs.items:
         size = item.size or 0
-        if held and (size > part_bytes or sum(map(size_of, held)) + size > part_bytes):
+        if held and held_bytes + size > part_bytes:
             groups.append(tuple(held))
-            held = []
+            held, held_bytes = [], 0
         if size > part_bytes and source is not None and _may_cut(item, source):
             groups.extend((each,) for each in extents_of(item, part_bytes))
         else:
             held.append(item)
+            held_bytes += size
     if held:
         groups.append(tuple(held))
     return [Part(number, group) for number, group in enumerate(groups)]

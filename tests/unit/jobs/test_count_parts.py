@@ -385,6 +385,23 @@ def test_parts_cover_the_inputs_in_order_and_stay(sizes, more, lost, part_bytes)
     assert [item for part in extended(there, Inputs(tuple(later)), source, 99) for item in part.inputs] == later
 
 
+def test_dividing_asks_each_input_for_its_size_a_few_times() -> None:
+    """However many small ones share a part."""
+    asked = 0
+
+    class Asked(Input):
+        __slots__ = ()
+
+        def __getattribute__(self, name: str) -> Any:
+            nonlocal asked
+            asked += name == "size"
+            return super().__getattribute__(name)
+
+    items = tuple(Asked(f"{number:04}", 1) for number in range(1000))
+    assert [len(part.inputs) for part in divide(Inputs(items), Source(("x",)), 900)] == [900, 100]
+    assert asked <= 3000
+
+
 def test_the_command_line_says_what_is_there(folder: Path) -> None:
     shared = ("train", "in", "--lines", "--counts-dir", "counts")
     (folder / "big.txt").write_text(line(3) * 30_000)
