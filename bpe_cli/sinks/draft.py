@@ -27,8 +27,16 @@ if TYPE_CHECKING:
 BUFFER_BYTES = 64 << 10
 """Small writes are gathered; what is larger goes to the system from where it lies."""
 
-_LONG_AGO = 3600.0
-"""After how many seconds a draft that has not changed is nobody's; one under way grows with every block."""
+_LONG_AGO = 86400.0
+"""After how many seconds a draft of another machine that nobody has touched is nobody's."""
+
+_TOUCHED_EVERY = 60.0
+"""How many seconds lie between two times that drafts under way are touched."""
+
+_CLOCKS_DIFFER = 3600.0
+"""How many seconds the clock of a file server may be slow."""
+
+_touched = 0.0
 
 
 class Draft:
@@ -218,12 +226,11 @@ def remove_leftovers(folder: str) -> None:
     """Remove the named drafts in a folder whose process was killed: on this machine, or long ago on another one.
 
     A process of this machine is asked for by its number. Whether one of another machine lives nobody knows here: its
-    draft goes when it has not grown for an hour, and so does one whose number another process has by now.
+    draft goes when nobody has touched it for a day.
     """
     import re
-    import time
 
-    host, before = _host(), time.time() - _LONG_AGO
+    host, folder = _host(), os.path.realpath(folder)
     pattern = re.compile(r"\..+\.([\w-]+)-([0-9]+)(?:\.[0-9]+)?\.part")
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
@@ -231,9 +238,22 @@ def remove_leftovers(folder: str) -> None:
             if matched is None or entry.path in UNFINISHED.paths:
                 continue
             with contextlib.suppress(OSError):  # another run removes it too
-                is_dead = matched[1] == host and not _lives(int(matched[2]))
-                if is_dead or entry.stat(follow_symlinks=False).st_mtime < before:
+                touched = entry.stat(follow_symlinks=False).st_mtime
+                if _is_lost(int(matched[2]) if matched[1] == host else None, touched):
                     os.unlink(entry.path)
+
+
+def touch_drafts() -> None:
+    """Touch the named drafts of this process, so that other machines see that it lives: once a minute."""
+    global _touched
+    import time
+
+    if not UNFINISHED.paths or time.monotonic() < _touched + _TOUCHED_EVERY:
+        return
+    _touched = time.monotonic()
+    for path in tuple(UNFINISHED.paths):
+        with contextlib.suppress(OSError):  # it has just got its name
+            os.utime(path)
 
 
 def _host() -> str:
@@ -242,20 +262,34 @@ def _host() -> str:
     return "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name)[:24] or "-"
 
 
-def _lives(process: int) -> bool:
-    """Return whether another process has this number; one that had ours before is dead."""
+def _is_lost(process: int | None, touched: float) -> bool:
+    """Return whether a draft is nobody's: of a process of this machine, or None for another, by its last change."""
+    import time
+
+    if process is None or (os.name == "nt" and process != os.getpid()):  # to ask Windows would end it
+        return touched < time.time() - _LONG_AGO
+    return not _lives(process, touched)
+
+
+def _lives(process: int, at: float) -> bool:
+    """Return whether the other process lives that had this number then; one that had ours before is dead."""
+    import time
+
     if process == os.getpid():
         return False
-    if os.name == "nt":  # to ask would end it
-        return True
     try:
         os.kill(process, 0)
     except PermissionError:
-        return True
+        pass
     except (OSError, OverflowError):
         return False
     with contextlib.suppress(OSError, IndexError), open(f"/proc/{process}/stat", "rb") as file:
-        return file.read().rpartition(b")")[2].split()[0] != b"Z"  # ended, and nobody has asked how
+        fields = file.read().rpartition(b")")[2].split()
+        if fields[0] == b"Z":  # ended, and nobody has asked how
+            return False
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) / os.sysconf("SC_CLK_TCK")
+        # A process that began later has the number now. Clocks of file servers may be slow.
+        return time.time() - age < at + _CLOCKS_DIFFER
     return True
 
 

@@ -76,12 +76,15 @@ def _blocks(
 ) -> Iterator[Block]:  # fmt: skip
     from bpe_cli.corpus import Inputs, read_blocks
     from bpe_cli.corpus.opening import NO_STDIN
+    from bpe_cli.sinks.draft import touch_drafts
     from bpe_cli.support.ordered_threads import BLOCK_BYTES
 
-    return read_blocks(
+    for block in read_blocks(
         job.source.at_most(BLOCK_BYTES), stdin=NO_STDIN, inputs=Inputs(part.inputs), on_bytes=advance,
         on_input=origins.begin, hashes=hashes, rows=rows or ALL_WHOLE,
-    )  # fmt: skip
+    ):  # fmt: skip
+        touch_drafts()  # some of a part's files are written at its end
+        yield block
 
 
 def _encode_texts(

@@ -227,6 +227,8 @@ def gather_part(job: PartJob, part: Part, model: Tokenizer, advance: Callable[[i
         InputError: if a file of the first pass is damaged.
         OutputError: if a file cannot be written.
     """
+    from bpe_cli.sinks.draft import touch_drafts
+
     options = job.options
     folder = first_pass(job).folder
     place = first_pass(job).record_path(part)
@@ -242,6 +244,7 @@ def gather_part(job: PartJob, part: Part, model: Tokenizer, advance: Callable[[i
         kept = [*output.kept.values()]
         batches = [_Batch(each, pieces=in_sequences and options.needs_pieces) for each in output.takers().values()]
         for bucket in range(part.number * BUCKETS_OF_PART, (part.number + 1) * BUCKETS_OF_PART):
+            touch_drafts()
             items = read_bucket(paths, bucket, buckets)
             values = kept_rows(items, kept_paths) if job.keep else []
             for number, item in enumerate(items):

@@ -103,33 +103,6 @@ def test_two_drafts_of_one_file_do_not_meet(way, tmp_path):
     assert os.listdir(tmp_path) == ["out"]
 
 
-def test_drafts_of_the_dead_are_removed(tmp_path):
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
-    unasked = subprocess.Popen([sys.executable, "-c", ""])
-    os.waitid(os.P_PID, unasked.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and nobody has asked how
-    here = draft._host()
-    ours = f".a.bin.{here}-{os.getpid()}.part"  # of an earlier process that had this number
-    gone = {
-        ours,
-        f".x.{here}-{unasked.pid}.part",
-        f".part-0.json.{here}-{dead.pid}.part",
-        f".x.{here}-{dead.pid}.7.part",
-        ".x.elsewhere-1.part",
-    }
-    kept = {f".x.{here}-1.part", ".x.other-1.part", ".x.part", "x.part", f"x.{here}-{dead.pid}.part", ".hidden"}
-    for name in gone | kept:
-        (tmp_path / name).touch()
-    os.utime(tmp_path / ".x.elsewhere-1.part", (0, 0))
-    with draft.Draft(str(tmp_path / "new")) as new:
-        new.prepare()
-        under_way = os.path.basename(new._part)
-        draft.remove_leftovers(str(tmp_path))
-        assert {path.name for path in tmp_path.iterdir()} == kept | {under_way}
-    draft.remove_leftovers(str(tmp_path / "nowhere"))
-    unasked.wait()
-
-
 def test_a_file_that_cannot_be_linked_is_copied(tmp_path, monkeypatch):
     def refuse(*args, **options):
         raise OSError(errno.EXDEV, "Invalid cross-device link")

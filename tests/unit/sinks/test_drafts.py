@@ -1,0 +1,91 @@
+"""Drafts that have a name, where the system has no nameless files: those of the dead go, those of the living stay."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+import bpe_cli.corpus
+from bpe_cli.corpus import Source, read_blocks
+from bpe_cli.jobs.prepare import PrepareOptions, prepare
+from bpe_cli.sinks import draft
+from tests.needs import skip
+
+
+def test_drafts_of_the_dead_are_removed(tmp_path):
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    unasked = subprocess.Popen([sys.executable, "-c", ""])
+    os.waitid(os.P_PID, unasked.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and nobody has asked how
+    here = draft._host()
+    ours = f".a.bin.{here}-{os.getpid()}.part"  # of an earlier process that had this number
+    gone = {
+        ours,
+        f".x.{here}-{unasked.pid}.part",
+        f".part-0.json.{here}-{dead.pid}.part",
+        f".x.{here}-{dead.pid}.7.part",
+        ".x.elsewhere-1.part",
+    }
+    kept = {f".x.{here}-1.part", ".x.other-1.part", ".x.part", "x.part", f"x.{here}-{dead.pid}.part", ".hidden"}
+    for name in gone | kept:
+        (tmp_path / name).touch()
+    os.utime(tmp_path / ".x.elsewhere-1.part", (0, 0))
+    with draft.Draft(str(tmp_path / "new")) as new:
+        new.prepare()
+        under_way = os.path.basename(new._part)
+        draft.remove_leftovers(str(tmp_path))
+        assert {path.name for path in tmp_path.iterdir()} == kept | {under_way}
+    draft.remove_leftovers(str(tmp_path / "nowhere"))
+    unasked.wait()
+
+
+def test_drafts_of_the_living_stay_however_old_they_are(tmp_path, monkeypatch):
+    """A file that is written at the end of a part does not change until then."""
+    monkeypatch.setattr(draft, "_LONG_AGO", -1.0)
+    name = f".x.{draft._host()}-{os.getppid()}.part"
+    for each in (name, ".x.elsewhere-1.part"):
+        (tmp_path / each).touch()
+    draft.remove_leftovers(str(tmp_path))
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_another_process_may_have_the_number_by_now(tmp_path):
+    if not os.path.exists("/proc/self/stat"):
+        skip("only Linux says when a process began")
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        names = [f".{name}.{draft._host()}-{process.pid}.part" for name in ("old", "new")]
+        for name in names:
+            (tmp_path / name).touch()
+        then = time.time() - 2 * draft._CLOCKS_DIFFER
+        os.utime(tmp_path / names[0], (then, then))
+        draft.remove_leftovers(str(tmp_path))
+        assert os.listdir(tmp_path) == names[1:]
+        process.communicate(b"\n")
+
+
+@pytest.mark.parametrize("every", [0.0, 60.0])
+def test_drafts_under_way_are_touched(every, tmp_path, monkeypatch):
+    """All files of a part, with each block of its inputs: some are written when the last was read."""
+    monkeypatch.setattr(draft.Draft, "_open_nameless", lambda _: None)
+    monkeypatch.setattr(draft, "_TOUCHED_EVERY", every)
+    monkeypatch.setattr(draft, "_touched", time.monotonic())
+    (tmp_path / "in.txt").write_text("one\ntwo\n")
+    seen = []
+
+    def aged(*args, **options):
+        for block in read_blocks(*args, **options):
+            drafts = list((tmp_path / "out").glob(".part-00000.*.part"))
+            for each in drafts:
+                os.utime(each, (0, 0))
+            yield block
+            seen.append([each.stat().st_mtime > 0 for each in drafts])
+
+    monkeypatch.setattr(bpe_cli.corpus, "read_blocks", aged)
+    source = Source((str(tmp_path / "in.txt"),), documents="lines")
+    prepare(source, "gpt2", PrepareOptions(to="megatron"), folder=tmp_path / "out", processes=1)
+    (touched,) = seen  # what is written to has changed anyway
+    assert (len(touched), all(touched)) == (2, every == 0)
