@@ -73,8 +73,9 @@ class TokenDataset:
         settings: The settings that it was made with, from the manifest.
 
     Raises:
-        InputError: if there is no data set in the folder.
-        CheckFailed: if it is incomplete, or the length of a file differs from its record.
+        InputError: if there is no data set in the folder, it is incomplete, or the length of a file differs from its
+            record.
+        CheckFailed: with ``check``, if something of it is missing or damaged.
         UsageError: if the data set does not record its rows, a field does not exist, or NumPy or another library that
             the format needs is not installed.
     """

@@ -203,8 +203,8 @@ def add_up(
         The counts, as counting all in one run gives them; and the options, to which the cutting was added.
 
     Raises:
-        InputError: if there are no counts in the folder.
-        CheckFailed: if parts are missing or damaged; the message names the first ones.
+        InputError: if there are no counts in the folder, or parts are missing or damaged; the message names the first
+            ones.
         UsageError: if the options say that text is cut otherwise, or other documents are chosen.
         FormatError: if the counts of a part are damaged.
         TrainingError: if all of them take more memory.

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.engines.base import Engine, Work
-from bpe_cli.errors import CheckFailed, FormatError, UsageError
+from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.jobs.parts import Part
 from bpe_cli.jobs.parts.doing import DoneParts, PartsFolder, do_parts, read_plan
-from bpe_cli.jobs.parts.folder import check_folder
+from bpe_cli.jobs.parts.folder import PLAN, check_folder
 from bpe_cli.jobs.parts.kept import KeptParts, Kind
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.listening import SILENCE, Listener
@@ -207,16 +207,15 @@ def tallied_inputs(
         tallies: Their tallies, to whose totals the documents are added.
 
     Raises:
-        CheckFailed: if parts are missing or damaged; the message names the first ones.
+        InputError: if parts are missing or damaged, or cannot be read; the message names the first ones.
         FormatError: if what is stored of a part is damaged.
-        InputError: if it cannot be read.
     """
     from bpe_cli.reports.comparison.stored_tallies import load
     from bpe_cli.tokenizer import fingerprint
 
     plan = read_plan(folder, TALLIES)
     if plan is None:
-        raise CheckFailed(f"there are no tallies in {show_path(folder)}")
+        raise InputError(f"there are no tallies in {show_path(folder)}: it has no {PLAN}")
     kept = KeptParts.of(TALLIES, folder, plan["settings"])
     hashes = plan["settings"]["tokenizers"]
     places = [hashes.index(fingerprint(model)) for model in models]

@@ -182,3 +182,17 @@ def test_one_call_does_the_same(folder):
         bpe_cli.inspect("gpt2", "x", rows=(1, 2))
     with pytest.raises(bpe_cli.UsageError, match="tokenizer is None"):
         bpe_cli.inspect(None, "x")
+
+
+def test_what_is_not_whole_is_bad_input(folder):
+    """Status 1 is for checks that were asked for, as by ``bpe prepare --check``."""
+    assert call("prepare", "in.txt", *GPT2, "--lines", "--eot", "auto", "-o", "set", "-q", cwd=folder).status == 0
+    (folder / "set/manifest.json").unlink()
+    done = call("inspect", "set", cwd=folder)
+    assert (done.status, "set is not complete: there is no manifest.json" in done.err) == (2, True)
+    assert call("prepare", "--check", "set", cwd=folder).status == 1
+    assert call("prepare", "--finish", "set", cwd=folder).status == 0
+    (folder / "set/part-00000.bin").write_bytes(b"")
+    for status, *words in ((2, "inspect"), (1, "prepare", "--check"), (1, "prepare", "--finish")):
+        done = call(*words, "set", cwd=folder)
+        assert (done.status, "part-00000.bin has 0 bytes in place of" in done.err) == (status, True)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.errors import CheckFailed, InputError
+from bpe_cli.errors import InputError
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.json_files import dumped, read_json
 from bpe_cli.support.messages import MOST_NAMED, show_path
@@ -160,7 +160,7 @@ class KeptParts:
         """Return what the records of all parts say.
 
         Raises:
-            CheckFailed: if parts are missing or damaged; the message names the first ones.
+            InputError: if parts are missing or damaged; the message names the first ones.
         """
         found: list[Found] = []
         damaged: list[str] = []
@@ -172,7 +172,7 @@ class KeptParts:
                 damaged.append(f"{self.name(described)}: {there or 'it is missing'}")
         if damaged:
             hint = f"they are {self.kind.verb} first, with the names of the inputs"
-            raise CheckFailed(self.listed(damaged), hint=hint)
+            raise InputError(self.listed(damaged), hint=hint)
         return found
 
     def listed(self, reasons: Sequence[str]) -> str:

@@ -242,7 +242,8 @@ def finish(folder: str | os.PathLike[str]) -> Prepared:
     """Write the manifest of a data set whose parts were made by several runs.
 
     Raises:
-        InputError: if there is no data set, or parts are missing or damaged; the message names the first ones.
+        InputError: if there is no data set.
+        CheckFailed: if parts are missing or damaged; the message names the first ones.
         OutputError: if the manifest cannot be written.
     """
     folder = os.fspath(folder)

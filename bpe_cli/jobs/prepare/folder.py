@@ -119,7 +119,7 @@ def all_are_there(job: PartJob, parts: Sequence[Part]) -> bool:
 
 
 def records_of(folder: str) -> tuple[Plan, list[Record]]:
-    """Read the plan and all records of a data set, and check the sizes of its files.
+    """Read the plan and all records of a data set that is to be checked, and check the sizes of its files.
 
     Raises:
         InputError: if there is no data set.
@@ -158,14 +158,14 @@ def open_whole(folder: str) -> Manifest:
     """Read the manifest of a data set that is whole, and check that its files are there and as long as it says.
 
     Raises:
-        InputError: if there is no data set.
-        CheckFailed: if it is not whole, or files are missing or damaged; the message names the first ones.
+        InputError: if there is no data set, or it is not whole, or files are missing or damaged; the message names the
+            first ones.
     """
     manifest = read_manifest(folder)
     if manifest is None:
         if read_plan(folder) is None:
             raise InputError(f"there is no data set in {show_path(folder)}: it has no {PLAN}")
-        raise CheckFailed(
+        raise InputError(
             f"the data set in {show_path(folder)} is not complete: there is no {MANIFEST}",
             hint="run `bpe prepare` again, or `bpe prepare --finish FOLDER` if all parts are there",
         )
@@ -177,7 +177,7 @@ def open_whole(folder: str) -> Manifest:
         if (reason := _size_damage(sizes, file))
     ]
     if damaged:
-        raise damaged_set(folder, damaged)
+        raise InputError(listed_damage(folder, damaged))
     return manifest
 
 
@@ -203,7 +203,7 @@ def sizes_in(folder: str) -> dict[str, int]:
 
 
 def damaged_set(folder: str, reasons: Sequence[str]) -> CheckFailed:
-    """Return the error of a data set in which something is missing or damaged; it names the first places."""
+    """Return the error of a data set that was to be checked, and has something missing or damaged: the first places."""
     return CheckFailed(listed_damage(folder, reasons))
 
 

@@ -194,11 +194,13 @@ def test_what_is_not_whole_is_refused(lines: Path) -> None:
     with pytest.raises(CheckFailed, match=r"part-00000\.bin does not match its record"):
         TokenDataset(folder, check=True)
     path.write_bytes(b"")
-    with pytest.raises(CheckFailed, match=r"part-00000\.bin has 0 bytes"):
+    with pytest.raises(InputError, match=r"part-00000\.bin has 0 bytes"):
         TokenDataset(folder)
     path.unlink()
-    with pytest.raises(CheckFailed, match=r"part-00000\.bin is missing"):
+    with pytest.raises(InputError, match=r"part-00000\.bin is missing"):
         TokenDataset(folder)
+    with pytest.raises(CheckFailed, match=r"part-00000\.bin is missing"):
+        TokenDataset(folder, check=True)
     path.write_bytes(data)
     manifest = (folder / "manifest.json").read_bytes()
     (folder / "manifest.json").write_bytes(b'{"schema": "bpe-dataset/1", "settings": {}, "parts": [{}]}')
@@ -208,7 +210,7 @@ def test_what_is_not_whole_is_refused(lines: Path) -> None:
     with pytest.raises(InputError, match=r"manifest\.json is damaged"):
         TokenDataset(folder)
     (folder / "manifest.json").unlink()
-    with pytest.raises(CheckFailed, match=r"is not complete: there is no manifest\.json"):
+    with pytest.raises(InputError, match=r"is not complete: there is no manifest\.json"):
         TokenDataset(folder)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.corpus import Input, Inputs, Source
 from bpe_cli.engines.local import Local
-from bpe_cli.errors import CheckFailed, FormatError, InputError, OutputError, UsageError
+from bpe_cli.errors import FormatError, InputError, OutputError, UsageError
 from bpe_cli.formats import dump
 from bpe_cli.jobs.count import count_corpus, load_counts
 from bpe_cli.jobs.count_parts import COUNTS, add_up, count_parts
@@ -132,7 +133,7 @@ def test_shares_together_make_the_same_folder(folder: Path) -> None:
         done = counted("shared", share=Share(number, 3))
         assert done.is_whole == (number == 1)
         if not done.is_whole:
-            with pytest.raises(CheckFailed, match="it is missing"):
+            with pytest.raises(InputError, match="it is missing"):
                 add_up("shared", OPTIONS, MEMORY)
     assert contents("shared") == contents()
     job = TrainJob(OPTIONS, OF_LINES, counts_folder=PartsFolder("shared", Share(1, 3)))
@@ -282,7 +283,7 @@ def test_what_is_damaged_is_named(folder: Path, ending: str, harm, reason: str) 
         path = path.with_suffix(ending)
     harm(path)
     for check in (counted, added):
-        with pytest.raises((UsageError, CheckFailed), match=f"{path.stem}: .*{reason}"):
+        with pytest.raises((UsageError, InputError), match=f"{path.stem}: .*{reason}"):
             check()
     again = counted(overwrite=True)
     assert (again.made, again.kept) == (1, done.parts - 1)
@@ -409,6 +410,10 @@ def test_the_command_line_says_what_is_there(folder: Path) -> None:
     assert call(*shared, "--part", "2/2").err == "1 of 3 parts, 195,000 pieces -> counts\n"
     assert call(*shared).err == "3 parts (2 new), 390,567 pieces -> counts\n"
     assert call(*shared).err == "3 parts (0 new), 390,567 pieces -> counts\n"
+    shutil.copytree("counts", "lost")
+    next(Path("lost").glob("*.counts")).unlink()
+    lost = call("train", "--counts-dir", "lost", "-s", "300", "-q")
+    assert (lost.status, "its counts are missing" in lost.err) == (2, True)  # 1 is for checks that were asked for
     trained = call("train", "--counts-dir", "counts", "-s", "300", "-q")
     assert trained.out == call("train", "big.txt", "in", "--lines", "-s", "300", "-q").out
     assert trained.out == call(*shared, "-s", "300", "-q").out

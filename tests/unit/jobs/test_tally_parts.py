@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import bpe_cli
 from bpe_cli.corpus import Source
 from bpe_cli.engines.local import Local
-from bpe_cli.errors import CheckFailed, FormatError, InputError, UsageError
+from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import dump
 from bpe_cli.jobs.compare import CompareJob, CompareOptions, compare, compare_and_check, tally
 from bpe_cli.jobs.parts import Share
@@ -222,7 +222,7 @@ def test_what_cannot_be_encoded_is_said_as_in_one_run(folder: Path) -> None:
         messages.add(caught.value.message)
     assert len(messages) == 1
     assert "letters cannot encode in/" in messages.pop()
-    with pytest.raises(CheckFailed, match="there are no tallies"):
+    with pytest.raises(InputError, match="there are no tallies"):
         next(tallied_inputs("in", [], []))
 
 
