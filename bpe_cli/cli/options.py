@@ -398,6 +398,10 @@ project_tokenizer: "tuple[str, Callable[[], None]] | None" = None
 """The tokenizer that pyproject.toml names, and what notes that it is used."""
 
 
+project_values: "Mapping[str, object]" = {}
+"""The defaults that pyproject.toml sets, by parameter."""
+
+
 def _of_project() -> str | None:
     """Return the tokenizer of the project, and note it."""
     if project_tokenizer is None:

@@ -10,6 +10,7 @@ from functools import partial
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, process_streams
 from bpe_cli.cli.conversations import Conversations
+from bpe_cli.cli.idle import given_in
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.progress import How, WorkListener
 from bpe_cli.errors import UsageError
@@ -17,7 +18,7 @@ from bpe_cli.sinks.base import Dtype
 from bpe_cli.sinks.dataset import DATASETS
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated, Literal
-from bpe_cli.support.messages import duration, show_path
+from bpe_cli.support.messages import duration, listed, show_path
 from bpe_cli.support.messages import plural as count
 
 if TYPE_CHECKING:
@@ -221,7 +222,10 @@ class Parts:
     ] = None  # fmt: skip
     dry_run: Annotated[
         bool,
-        _parts_option("--dry-run", help="Print the parts and about how many tokens they have, without making any."),
+        _parts_option(
+            "--dry-run",
+            help="Print the parts (with --part, those of the share) and about how many tokens they have; make none.",
+        ),
     ] = False
     processes: Annotated[
         int | None,
@@ -307,6 +311,7 @@ def run(
     listener = WorkListener(parts.progress, quiet=parts.quiet)
     if parts.deep is not None and not parts.check:
         raise UsageError("--deep needs --check", hint="for example: --check --deep 3")
+    documents = options.Documents(inputs, None, lines, jsonl, plain, field, member)
     if (parts.check or parts.finish) and parts.deep is None:
         word = "--check" if parts.check else "--finish"
         if written.output is not None:
@@ -319,15 +324,27 @@ def run(
             raise UsageError(
                 f"{word} takes the folder of one data set", hint=f"for example: bpe prepare {word} dataset/"
             )
+        groups = (applied, written, in_sequences, conversations, parts, documents)
+        if idle := given_in(*groups, but=("inputs", "check", "finish", "processes", "progress", "quiet")):
+            raise UsageError(
+                f"{word} looks at what is in the folder of a data set: {listed(idle, separator=', ')} would do nothing",
+                hint="leave it out" if len(idle) == 1 else "leave them out",
+            )
         folder = (inputs or [""])[0]
         _show(check(folder, listener) if parts.check else finish(folder), parts, listener)
         return
     if written.output is None:
         raise UsageError("there is no folder for the data set", hint="-o FOLDER names one")
-    source = options.Documents(inputs, None, lines, jsonl, plain, field, member).source()
+    source = documents.source()
     choice = applied.choice()
     job = _job_options(applied, written, in_sequences, conversations, parts)
     if parts.deep is not None:
+        idle = [name for name in given_in(written, parts) if name in ("--overwrite", "--part", "--dry-run", "--engine")]
+        if idle:
+            raise UsageError(
+                f"--check --deep makes no data set: {', '.join(idle)} would do nothing",
+                hint="leave it out" if len(idle) == 1 else "leave them out",
+            )
         done = check_deep(
             source, choice, job, folder=written.output, parts=parts.again(), threads=parts.processes,
             listener=listener, streams=process_streams(),
@@ -336,8 +353,8 @@ def run(
         return
     if parts.dry_run:
         planned = estimate(
-            source, choice, job, folder=written.output, processes=parts.processes, listener=listener,
-            streams=process_streams(),
+            source, choice, job, folder=written.output, share=parts.share(), processes=parts.processes,
+            listener=listener, streams=process_streams(),
         )  # fmt: skip
         _show_plan(planned, parts.quiet)
         return

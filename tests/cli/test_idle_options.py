@@ -67,3 +67,31 @@ def test_stages_beside_others():
     )  # fmt: skip
     assert call(*text, "--ids", "--spans").status == 0
     assert call(*text, "--json").status == 0
+
+
+@pytest.mark.parametrize("word", ["--check", "--finish"])
+@pytest.mark.parametrize(
+    "words", ["-t nosuch", "--to arrow", "--val 0.1", "--overwrite", "--pack 8", "--chat", "--part 1/2", "--dry-run",
+              "--part-size 9", "--engine ray", "--on-error skip", "--lines", "--field body", "--bos x"]
+)  # fmt: skip
+def test_what_is_there_is_checked_whatever_it_was_made_of(word, words):
+    name = {"-t": "--tokenizer"}.get(words.split()[0], words.split()[0])
+    message = f"{word} looks at what is in the folder of a data set: {name} would do nothing"
+    assert call("prepare", word, "d1", *words.split()) == (2, b"", error(message, "leave it out"))
+
+
+def test_a_data_set_is_checked_in_a_project(folder):
+    """Defaults of a project's file are no wishes, and the number of threads may come from the environment."""
+    (folder / "pyproject.toml").write_text('[tool.bpe_cli]\neot = "auto"\nlines = true\ntokenizer = "gpt2"\n')
+    assert call("prepare", "in.txt", "-o", "d1", cwd=folder).status == 0
+    for word in ("--check", "--finish"):
+        assert call("prepare", word, "d1", "-j", "1", "--progress", "plain", cwd=folder).status == 0
+    refused = call("prepare", "--check", "d1", "--lines", "--bos", "x", "--seed", "1", cwd=folder)
+    assert "--bos, --seed would do nothing\n\nhint: leave them out" in refused.err
+
+
+@pytest.mark.parametrize("words", ["--overwrite", "--part 1/2", "--dry-run", "--engine ray"])
+def test_a_deep_check_makes_no_data_set(words, folder):
+    made = ("prepare", "in.txt", "-t", "gpt2", "-o", "d1")
+    message = f"--check --deep makes no data set: {words.split()[0]} would do nothing"
+    assert call(*made, "--check", "--deep", "1", *words.split(), cwd=folder) == (2, b"", error(message, "leave it out"))

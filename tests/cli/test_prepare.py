@@ -125,6 +125,22 @@ def test_a_dry_run_makes_nothing(folder):
     assert not (folder / "out").exists()
 
 
+def test_a_dry_run_of_a_share_has_its_parts(folder):
+    words = ("prepare", "a.jsonl", *ONE, "-o", "out", "--part-size", "1", "--dry-run", "-q")
+    (folder / "a.jsonl").write_text((folder / "a.jsonl").read_text() * 2000)
+    parts = [line.split("\t") for line in call(*words, cwd=folder).text.splitlines()]
+    assert len(parts) > 4
+    shares = [
+        [line.split("\t") for line in call(*words, "--part", f"{number}/2", cwd=folder).text.splitlines()]
+        for number in (1, 2)
+    ]
+    for number, share in enumerate(shares):
+        assert [each[0] for each in share[1:-1]] == [each[0] for each in parts[1 + number : -1 : 2]]
+    assert sum(int(share[-1][1]) for share in shares) == int(parts[-1][1])
+    none = call(*words, "--part", "99/99", cwd=folder)
+    assert (none.status, none.text) == (0, "part\tbytes\ttokens\tinputs\ntotal\t0\t0\n")
+
+
 def test_machines_follow_it_as_json(folder):
     done = call("prepare", "a.jsonl", "b.jsonl", *ONE, "-o", "out", "--progress", "json", cwd=folder)
     lines = [json.loads(line) for line in done.err.splitlines()]

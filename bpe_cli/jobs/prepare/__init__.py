@@ -200,6 +200,7 @@ def estimate(
     options: PrepareOptions | None = None,
     *,
     folder: str | os.PathLike[str] | None = None,
+    share: Share | None = None,
     processes: int | None = None,
     listener: Listener = SILENCE,
     streams: Streams | None = None,
@@ -211,6 +212,7 @@ def estimate(
         tokenizer: A tokenizer, its file, or its name.
         options: What would be written.
         folder: Where; nothing is made there. None if that is not known yet.
+        share: Which parts would be made, where several machines share them; None for all.
         processes: How many processes would work at a time; None for as many as there are processors.
         listener: Who hears of what the caller might not expect.
         streams: The streams around the job.
@@ -231,7 +233,8 @@ def estimate(
     count = usable_threads() if processes is None else processes
     width = 2 if resolved.settings["dtype"] == "u16" else 4
     free = None if place is None else free_bytes(place)
-    return estimated(resolved.parts, resolved.source, resolved.model, options, width=width, processes=count, free=free)
+    parts = [part for part in resolved.parts if share is None or share.takes(part)]
+    return estimated(parts, resolved.source, resolved.model, options, width=width, processes=count, free=free)
 
 
 def _shown(item: Input) -> str:

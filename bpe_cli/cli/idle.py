@@ -1,0 +1,26 @@
+"""Which options a command line gives, to refuse those that would do nothing."""
+
+from bpe_cli.cli import options
+from bpe_cli.cli.options import parameters_of
+from bpe_cli.support.fast_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+
+def given_in(*groups: object, but: "Collection[str]" = ()) -> list[str]:
+    """Return the options of groups that have other values than their defaults and those of the project's file.
+
+    Args:
+        groups: The values of the groups.
+        but: The fields that are not looked at.
+    """
+    found = []
+    for group in groups:
+        usual = type(group)()
+        for field, (_, declared) in parameters_of(type(group)).items():
+            value = getattr(group, field)
+            is_usual = value == getattr(usual, field) or value == options.project_values.get(field)
+            if field not in but and not is_usual:
+                found.append(declared.names[0])
+    return found
