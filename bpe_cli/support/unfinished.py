@@ -1,4 +1,4 @@
-"""What a process removes that a signal ends: files that have a name before they are whole, and its own workers.
+"""What a process removes that a signal ends: files with a name before they are whole, folders, and its own workers.
 
 An exception would unwind and remove them. The command line ends at once instead (see ``__main__``), and so do the
 worker processes of an engine; what they must not leave behind is listed here. A library that is interrupted by an
@@ -19,6 +19,7 @@ class Unfinished:
 
     Attributes:
         paths: The files.
+        folders: The temporary folders, which go with all that is in them.
         workers: What ends the worker processes, which have unfinished files of their own.
 
     >>> unfinished = Unfinished()
@@ -32,6 +33,7 @@ class Unfinished:
     def __init__(self) -> None:
         """Begin with none."""
         self.paths: set[str] = set()
+        self.folders: set[str] = set()
         self.workers: list[Callable[[], object]] = []
         self._held = 0
         self._waiting: Callable[[], object] | None = None
@@ -45,7 +47,7 @@ class Unfinished:
             self.end(self._waiting)
 
     def end(self, leave: Callable[[], object]) -> None:
-        """End the workers, remove the files and leave: now, or at the end of the block. A second call waits no more."""
+        """End the workers, remove all that, and leave: now, or at the end of the block. A second call waits no more."""
         if self._held:
             self._waiting = leave
             return
@@ -56,6 +58,11 @@ class Unfinished:
                 os.unlink(path)
             except OSError:  # nobody is left to tell
                 continue
+        if self.folders:
+            from shutil import rmtree
+
+            for folder in tuple(self.folders):
+                rmtree(folder, ignore_errors=True)
         leave()
 
 

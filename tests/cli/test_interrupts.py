@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli_runner import Terminal, signals, start, surroundings
+from tests.cli_runner import Terminal, run, signals, start, surroundings
 from tests.interrupting import RUNS, Finished, prepare, run_at
 
 MOMENTS = 3
@@ -79,6 +79,34 @@ def test_a_named_part_is_removed(desk, number, status):
         done = run_at("call", moment, desk, RUNS["encode bin"], number, nameless=False)
         assert (done.returncode, b"Traceback" in done.stderr) == (status, False), moment
         assert finished.fault(130, done.stdout, b"interrupted\n") is None, moment
+
+
+@pytest.mark.parametrize(("number", "status"), [*zip(signals("SIGINT", "SIGTERM"), (130, -15), strict=False)])
+def test_a_temporary_folder_is_removed(tmp_path, number, status):
+    """That of a deep check, with the part that is made again in it."""
+    code = f"""
+import os, sys
+from bpe_cli.jobs.prepare import deep
+make = deep.run_part
+def interrupted(*args):
+    make(*args)
+    assert os.listdir({str(tmp_path / "tmp")!r})
+    os.kill(os.getpid(), {int(number)})
+deep.run_part = interrupted
+from bpe_cli.__main__ import main
+sys.exit(main())
+"""
+    (tmp_path / "in.txt").write_text("hello")
+    (tmp_path / "tmp").mkdir()
+    words = ["prepare", "in.txt", "-t", "gpt2", "-o", "set"]
+    assert run(*words, cwd=tmp_path).status == 0
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words, "--check", "--deep", "1"], cwd=tmp_path,
+        env=surroundings({"TMPDIR": str(tmp_path / "tmp")}), stdin=subprocess.DEVNULL, capture_output=True, check=False,
+        timeout=120,
+    )  # fmt: skip
+    assert (done.returncode, b"Traceback" in done.stderr) == (status, False), done.stderr
+    assert list((tmp_path / "tmp").iterdir()) == []
 
 
 @pytest.mark.parametrize("number", signals("SIGINT", "SIGHUP", "SIGTERM"))

@@ -8,7 +8,8 @@ all of them are read for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import blake2b
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from bpe_cli.jobs.prepare.scratch_folder import SCRATCH
 from bpe_cli.jobs.prepare.shuffle import first_pass, gather_part, scatter_part
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import listed, show_path
+from bpe_cli.support.unfinished import UNFINISHED
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.parts import Part
@@ -76,6 +78,19 @@ def drawn(parts: Sequence[Part], plan: Plan, count: int | None) -> list[Part]:
     return sorted(sorted(parts, key=place)[:count], key=lambda part: part.number)
 
 
+@contextmanager
+def _temporary_folder() -> Iterator[str]:
+    """Make a folder that goes at the end, also if a signal ends the process."""
+    with UNFINISHED:
+        folder = TemporaryDirectory(prefix="bpe-deep-")
+        UNFINISHED.folders.add(folder.name)
+    try:
+        with folder as name:
+            yield name
+    finally:
+        UNFINISHED.folders.discard(folder.name)
+
+
 def differing(
     job: PartJob, model: Tokenizer, parts: Sequence[tuple[Part, Record]], threads: int, advance: Callable[[int], None]
 ) -> list[str]:
@@ -87,7 +102,7 @@ def differing(
     """
     wrong: list[str] = []
     for part, there in parts:
-        with TemporaryDirectory(prefix="bpe-deep-") as folder:
+        with _temporary_folder() as folder:
             make_inner(folder, [name for name in job.options.sides if name])
             again = run_part(replace(job, folder=folder), part, model, threads, advance)
         wrong += _differences(part.name, there, again)
@@ -108,7 +123,7 @@ def differing_of_shuffled(
     """
     only = frozenset(part.number for part in again)
     wrong: list[str] = []
-    with TemporaryDirectory(prefix="bpe-deep-") as folder:
+    with _temporary_folder() as folder:
         made = replace(job, folder=folder)
         make_inner(folder, [SCRATCH, *(name for name in job.options.sides if name)])
         for part, before in zip(parts, there, strict=True):
