@@ -10,7 +10,7 @@ from bpe_cli.cli.console import drop, report, tell
 from bpe_cli.cli.options import HELP, HELP_ALL, Option, call, parameters_of
 from bpe_cli.errors import BpeError
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated
-from bpe_cli.support.messages import cannot_write
+from bpe_cli.support.messages import cannot_write, reason_of, show_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -157,8 +157,10 @@ def _as_bpe_error(error: BaseException, words: list[str]) -> BpeError:
     if _is_want_of_memory(error):
         return BpeError(_WANT_OF_MEMORY, hint=_way_out_of_memory(words))
     if isinstance(error, OSError):
+        if error.filename is not None:  # nobody knows here what was done with it
+            return BpeError(f"{show_path(str(error.filename))}: {reason_of(error)}")
         # What has no name is stdout: files are opened by code that names them.
-        return cannot_write(str(error.filename or "stdout"), error)
+        return cannot_write("stdout", error)
     from bpe_cli.cli.unforeseen import unforeseen
 
     return unforeseen(error, words)

@@ -19,7 +19,7 @@ from bpe_cli.reports.comparison.comparison import Comparison, Probes, Settings
 from bpe_cli.reports.comparison.cut_clusters import MOST_INPUTS, beginnings, cut_clusters
 from bpe_cli.reports.comparison.input_accounts import Sample
 from bpe_cli.support.listening import SILENCE, Listener
-from bpe_cli.support.messages import every
+from bpe_cli.support.messages import cannot_read, every
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Inputs, Source
@@ -226,7 +226,11 @@ def _read_by(job: CompareJob) -> Iterator[tuple[str, str]]:
     yield from (("the words of `words`", path) for path in job.options.words)
     folder = job.options.pairs
     if folder is not None and os.path.isdir(folder):
-        yield from (("an object of `pairs`", os.path.join(folder, each)) for each in os.listdir(folder))
+        try:
+            names = os.listdir(folder)
+        except OSError as error:
+            raise cannot_read(folder, error) from error
+        yield from (("an object of `pairs`", os.path.join(folder, each)) for each in names)
 
 
 def _models(job: CompareJob) -> tuple[list[AnyTokenizer], list[Tokenizer]]:
@@ -407,7 +411,6 @@ def _probes(tokenizers: Sequence[Tokenizer], sample: Sample | None, options: Com
 def _files(folder: str, stdin: BinaryIO) -> dict[str, bytes]:
     """Read the JSON and YAML files of a folder."""
     from bpe_cli.corpus.opening import read_whole
-    from bpe_cli.support.messages import cannot_read
 
     try:
         names = sorted(name for name in os.listdir(folder) if name.lower().endswith((".json", ".yaml", ".yml")))

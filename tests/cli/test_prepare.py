@@ -115,6 +115,21 @@ def test_a_part_is_made_again_and_compared(folder):
     assert (done.status, "part-00000 cannot be compared: a.jsonl changed since" in done.err) == (1, True)
 
 
+def test_what_cannot_be_read_is_said_to_be_read(folder, monkeypatch):
+    def fail(*_):
+        raise OSError(5, "Input/output error")
+
+    call("prepare", "a.jsonl", *ONE, "-o", "out", cwd=folder)
+    with monkeypatch.context() as patched:
+        patched.setattr("hashlib.file_digest", fail)
+        done = call("prepare", "--check", "out", cwd=folder)
+    assert done == (2, b"", error("cannot read out/part-00000.bin: input/output error"))
+    with monkeypatch.context() as patched:
+        patched.setattr("os.listdir", fail)
+        done = call("prepare", "a.jsonl", *ONE, "-o", "out", cwd=folder)
+    assert done == (2, b"", error("cannot read out: input/output error"))
+
+
 def test_a_dry_run_makes_nothing(folder):
     done = call("prepare", "a.jsonl", "b.jsonl", *ONE, "-o", "out", "--dry-run", cwd=folder)
     size = sum((folder / name).stat().st_size for name in ("a.jsonl", "b.jsonl"))

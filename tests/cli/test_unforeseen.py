@@ -278,3 +278,9 @@ def test_a_pattern_that_searches_backwards_is_refused(pattern):
     message = f"the pattern {pattern!r} searches backwards, and text is split from its beginning"
     result = call("train", "-T", "ab ba", "-s", "258", "--pattern", pattern, "-o", "x")
     assert result == (2, b"", error(message, hint))
+
+
+def test_a_failure_of_the_system_has_no_verb_that_may_be_wrong():
+    """Where nobody has said what was done with a file: it may have been read."""
+    assert app._as_bpe_error(PermissionError(13, "Permission denied", "d1/x"), []).message == "d1/x: permission denied"
+    assert app._as_bpe_error(OSError(28, "No space left"), []).message == "cannot write stdout: no space left"

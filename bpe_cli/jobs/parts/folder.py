@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.corpus.opening import is_url
 from bpe_cli.errors import OutputError, UsageError
-from bpe_cli.support.messages import show_path
+from bpe_cli.support.messages import cannot_read, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Input
@@ -72,13 +72,20 @@ def folder_of_run(folder: str, *, alone: bool, inner: Sequence[str] = ()) -> Ite
         folder: The folder.
         alone: Whether no other run shares the parts. The plan is removed only then: others may work by it.
         inner: The folders that may be within it.
+
+    Raises:
+        InputError: if it cannot be read.
+        OutputError: if it cannot be made.
     """
     from bpe_cli.sinks.atomic import made_folder
     from bpe_cli.sinks.draft import remove_leftovers
 
     with made_folder(folder):
         remove_leftovers(folder)
-        is_new = not os.listdir(folder)
+        try:
+            is_new = not os.listdir(folder)
+        except OSError as error:
+            raise cannot_read(folder, error) from error
         try:
             yield
         except BaseException:

@@ -47,6 +47,7 @@ from bpe_cli.jobs.prepare.work import do_first_pass, second_pass, work_of
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.json_files import dumped, read_json
 from bpe_cli.support.listening import SILENCE, Listener, announce
+from bpe_cli.support.messages import cannot_read
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Input, Source
@@ -260,7 +261,7 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
     """Verify a data set: that all parts are there, and every file has the bytes that its record and the manifest say.
 
     Raises:
-        InputError: if there is no data set in the folder.
+        InputError: if there is no data set in the folder, or a file of it cannot be read.
         CheckFailed: if something of it is missing or damaged; the message names the first ones.
     """
     import hashlib
@@ -270,9 +271,14 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
     damaged: list[str] = []
     with listener.task("checking", sum(file.size for record in records for file in record.all_files)) as advance:
         for file in (file for record in records for file in record.all_files):
-            with open(os.path.join(folder, file.name), "rb") as stream:
-                if hashlib.file_digest(stream, "sha256").hexdigest() != file.sha256:
-                    damaged.append(f"{file.name} does not match its record")
+            path = os.path.join(folder, file.name)
+            try:
+                with open(path, "rb") as stream:
+                    sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+            except OSError as error:
+                raise cannot_read(path, error) from error
+            if sha256 != file.sha256:
+                damaged.append(f"{file.name} does not match its record")
             advance(file.size)
     index = index_of(plan, records)
     manifest = read_json(os.path.join(folder, MANIFEST))
