@@ -232,7 +232,8 @@ def _plan_there(place: PartsFolder, kind: Kind, settings: dict[str, Any], inputs
         return []
     if plan["settings"] != settings:
         if not place.overwrite:
-            other = ", ".join(key for key in settings if settings[key] != plan["settings"].get(key))
+            keys = dict.fromkeys((*settings, *plan["settings"]))  # not all have all of them
+            other = ", ".join(key for key in keys if settings.get(key) != plan["settings"].get(key))
             raise UsageError(f"the {noun} in {show_path(folder)} were made with other settings: {other}", hint=hint)
         return []
     parts: list[Described] = plan["parts"]

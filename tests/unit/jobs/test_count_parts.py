@@ -9,6 +9,7 @@ import gzip
 import json
 import os
 import shutil
+import tarfile
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -235,6 +236,16 @@ def test_other_settings_are_named(folder: Path) -> None:
     other = options_for("bbpe", {"vocab_size": 300, "pattern": "gpt2"})
     with pytest.raises(UsageError, match="were made with other settings: cutting"):
         counted(trained=other)
+    with tarfile.open("x.tar", "w") as archive:
+        archive.add("in/a.txt")
+        archive.add("in/b.txt", "b.md")
+    sources = {ending: Source(("x.tar",), member=ending) for ending in ("md", "txt")}
+    for ending, source in sources.items():
+        counted(ending, source)
+        for another in sources.values():  # the settings of one have no ending
+            if another is not source:
+                with pytest.raises(UsageError, match=r"were made with other settings: member$"):
+                    counted(ending, another)
     with pytest.raises(UsageError, match="were made with other settings: documents"):
         counted(source=Source(("in",)))
     larger = options_for("bbpe", {"vocab_size": 400})  # which changes no count
