@@ -7,7 +7,7 @@ A shell calls ``bpe`` with the words up to the cursor, the last of them unfinish
 
 import sys
 
-from bpe_cli.cli.options import Argument, Option, choices_of, inner, parameters_of
+from bpe_cli.cli.options import Argument, Option, choices_of, inner, may_be_path, parameters_of
 from bpe_cli.support.fast_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     Declared = tuple[Any, Option | Argument]
 
 FILES = ":files"
-_PATHS = {"FILE", "FOLDER", "OUT", "INPUT", "SOURCE", "CORPUS", "TOKENIZER", "OTHER", "REPORT"}
-"""What stands in the help for a value that is, or may be, a path."""
 
 
 def answer(
@@ -145,10 +143,6 @@ def _options(parameters: "Mapping[str, Declared]", given: "Sequence[str]", curre
         yield "--help", "Show this message and exit"
 
 
-_BETWEEN = str.maketrans("=[]", "|||")
-"""What stands between the words of a metavar."""
-
-
 def _values(name: str, parameters: "Mapping[str, Declared]", current: str) -> "Iterator[tuple[str, str]]":
     """Yield the values that a parameter may have, and ``:files`` if it may be a path."""
     kind, declared = parameters[name]
@@ -164,7 +158,7 @@ def _values(name: str, parameters: "Mapping[str, Declared]", current: str) -> "I
             word: "" for part in shown.split("|") for word in part.split(",") if word.islower() and word.isalpha()
         }
     yield from ((begun + word, meaning) for word, meaning in words.items() if (begun + word).startswith(current))
-    if choices is None and any(part in _PATHS for part in shown.translate(_BETWEEN).split("|")):
+    if choices is None and may_be_path(declared):
         yield FILES, ""
 
 

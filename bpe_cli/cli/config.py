@@ -13,7 +13,16 @@ file, which silences all else.
 import os
 from types import MappingProxyType
 
-from bpe_cli.cli.options import Argument, Option, choices_of, inner, is_list, parameters_of, without_none
+from bpe_cli.cli.options import (
+    Argument,
+    Option,
+    choices_of,
+    inner,
+    is_list,
+    may_be_path,
+    parameters_of,
+    without_none,
+)
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.fast_typing import TYPE_CHECKING
@@ -26,10 +35,10 @@ if TYPE_CHECKING:
 FILE = "pyproject.toml"
 TABLE = "bpe_cli"
 
-_FILES = ("FILE", "FOLDER", "OUT", "CORPUS", "INPUT", "REPORT", "OTHER", "FILE|LANG=FILE")
-_EACH_TIME = ("text", "overwrite", "help_algorithm", "live", "port", "no_open")
+_EACH_TIME = ("text", "overwrite", "help_algorithm", "live", "port", "no_open", "engine")
+"""Options that no file sets, beside those whose values may be paths."""
 _TOKENIZERS = ("tokenizer", "baseline")
-"""Options whose values may be paths, which are those from the file's folder."""
+"""Options that a file sets though their values may be paths, which are those from the file's folder."""
 
 _HARMLESS = "Running"
 """The panel of the options that change no result."""
@@ -200,11 +209,15 @@ def _unknown(message: str, key: str, known: "Iterable[str]") -> UsageError:
 
 
 def _check_may_be_set(place: str, name: str, declared: "Argument | Option") -> None:
-    if name in _EACH_TIME or declared.settings.get("metavar") in _FILES:
-        raise UsageError(
-            f"{place}: this cannot be set in a file",
-            hint="what a run reads, writes and overwrites belongs on the command line",
-        )
+    if name in _EACH_TIME or (may_be_path(declared) and name not in _TOKENIZERS):
+        raise _not_in_a_file(place)
+
+
+def _not_in_a_file(place: str) -> UsageError:
+    return UsageError(
+        f"{place}: this cannot be set in a file",
+        hint="what a run reads, writes and overwrites, and where it runs, belongs on the command line",
+    )
 
 
 def _checked(path: str, table: str, key: str, value: object, kind: "Any", declared: "Argument | Option") -> object:
@@ -235,6 +248,8 @@ def _checked(path: str, table: str, key: str, value: object, kind: "Any", declar
     if isinstance(value, int) and ((low is not None and value < low) or (high is not None and value > high)):
         between = f"at least {low}" if high is None else f"from {low} to {high}"
         raise UsageError(f"{where}: {value} is not {between}")
+    if key == "set" and str(value).partition("=")[2].startswith("@"):  # which names a file
+        raise _not_in_a_file(f"{where}: {_toml(value)}")
     return _beside(path, value) if key in _TOKENIZERS else value
 
 

@@ -80,6 +80,17 @@ def choices_of(kind: "Any", declared: Option | Argument) -> "Collection[str] | N
     return kind.__args__ if _origin(kind) is Literal else declared.settings.get("choices")
 
 
+_PATHS = frozenset(("FILE", "FOLDER", "OUT", "INPUT", "SOURCE", "CORPUS", "TOKENIZER", "OTHER", "REPORT", "LIBRARY"))
+"""What stands in the help for a value that is, or may be, a path."""
+_BETWEEN = str.maketrans("=[]", "|||")
+"""What stands between the words of a metavar."""
+
+
+def may_be_path(declared: Option | Argument) -> bool:
+    """Return whether a value is a path, may be one, or has one in it: ``FILE``, ``NAME|FILE``, ``[NAME=]FILE``."""
+    return not _PATHS.isdisjoint(declared.settings.get("metavar", "").translate(_BETWEEN).split("|"))
+
+
 def inner(kind: "Any") -> "Any":
     """Return the type of one value: ``Literal[...]`` of ``list[Literal[...]] | None``."""
     kind = without_none(kind)

@@ -19,7 +19,7 @@ GPT2, O200K = b"5303\n", b"3686\n"
 NOTE = 'note: tokenizer = "gpt2", from pyproject.toml\n'
 
 
-EACH_TIME = "what a run reads, writes and overwrites belongs on the command line"
+EACH_TIME = "what a run reads, writes and overwrites, and where it runs, belongs on the command line"
 
 
 @pytest.fixture
@@ -205,6 +205,50 @@ def test_each_key_is_the_long_name_of_its_option(command):
     for key, name in config._keys_of(parameters).items():
         assert any(f"--{key}" in names.split("/") for names in parameters[name][1].names), key
     assert len(config._keys_of(parameters)) == sum(isinstance(each, Option) for _, each in parameters.values())
+
+
+MAY_BE_SET = """
+algorithm vocab-size special split-special min-frequency initial-alphabet max-token-length superwords switch compat
+set steps full json target format normalizer pre-tokenizer pattern prefix-space part-size part processes max-memory
+weight alpha sample seed parity ratio window d-model markdown plot lines jsonl plain field member threads block-size
+quiet tokenizer bos eot add-special add-special-tokens inference to with max-tokens chat generation-prompt date
+separator glossary vocabulary-threshold size overlap break truncate keep dropout dropout-mode nbest from dtype
+errors ids spans scores table stages token residues documents section color baseline fewest metric speed probe
+pivot diff diff-limit latex csv fail-if max-regression allow-loss prune-to split-residues add replace columns
+positions mask val max-length split pack fit pad shuffle on-error finish check deep dry-run progress
+"""
+"""The options that a file may set: whoever adds one decides whether it belongs here."""
+
+
+@pytest.mark.parametrize("command", NAMES)
+def test_a_file_sets_these_options_and_no_others(command, project):
+    may = set(MAY_BE_SET.split()) | (
+        {"pairs"} if command in ("train", "inspect") else set()
+    )  # of bpe compare it is a folder
+    for key in config._keys_of(parameters_of(load(command).run)):
+        result = call(command, cwd=project(f"{key} = []", f"tool.bpe_cli.{command}"))
+        refused = error(f"pyproject.toml: [tool.bpe_cli.{command}] {key}: this cannot be set in a file", EACH_TIME)
+        assert ((result.status, result.err) == (2, refused)) == (key not in may), key
+
+
+@pytest.mark.parametrize(
+    ("words", "table"),
+    [
+        (("inspect", "-T", "hello", "-t", "gpt2"), 'svg = ["evil.svg"]'),
+        (("train", "-s", "260", "-o", "t.json"), 'language = ["x=a.txt"]'),
+        (("train", "a.txt", "-s", "260", "-o", "t.json"), 'set = ["name=@a.txt"]'),
+        (("compare", "-T", "hello"), 'against = "a.txt"'),
+        (("prepare", "a.txt", "-o", "out"), 'engine = "ray://127.0.0.1:1"'),
+        (("encode", "--chat", "a.txt"), 'chat-template = "a.txt"'),
+    ],
+)
+def test_a_run_touches_only_what_its_command_line_names(words, table, project):
+    folder = project(table, f"tool.bpe_cli.{words[0]}")
+    (folder / "a.txt").write_text("low\nlower\n")
+    result = call(*words, cwd=folder)
+    assert (result.status, result.out) == (2, b"")
+    assert "this cannot be set in a file" in result.err
+    assert sorted(path.name for path in folder.iterdir()) == ["a.txt", "pyproject.toml"]
 
 
 KEYS = st.sampled_from(["tool", "bpe_cli", '"bpe_cli"', "x", "tool.bpe_cli", "tool . 'bpe_cli'", '"bpe\\u005fcli"'])
