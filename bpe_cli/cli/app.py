@@ -61,7 +61,10 @@ def root(
 
 _COMPLETION = "_BPE_COMPLETE"
 """The variable by which a shell asks how the words may go on."""
+_SHELLS = ("bash", "zsh", "fish")
 
+_HELP = frozenset(HELP)
+_ANYWHERE = frozenset(("--debug", "--no-config", HELP_ALL))
 
 _WANT_OF_MEMORY = "there is not enough memory"
 _LAST_WORDS = f"error: {_WANT_OF_MEMORY}\n".encode()
@@ -83,18 +86,14 @@ def main(arguments: list[str] | None = None) -> int:
     130 interrupted; 141 the reader of stdout went away.
     """
     words = sys.argv[1:] if arguments is None else arguments
-    # Options of all commands that may stand anywhere, as one adds them to a line that failed; --all goes with --help.
-    options, dashes, rest = (words, [], []) if "--" not in words else _divide(words)
-    debug = "--debug" in options
-    without_config = "--no-config" in options
-    whole = HELP_ALL in options and not {*HELP}.isdisjoint(options)
-    anywhere = ("--debug", "--no-config", *((HELP_ALL,) if whole else ()))
-    words = [word for word in options if word not in anywhere] + dashes + rest
+    debug = False
     try:
         _fill_streams()
         _drop_wild_sizes()
+        words, anywhere = _apart(words)
+        debug = "--debug" in anywhere
         try:
-            status = _run(words, without_config, whole, is_process=arguments is None)
+            status = _run(words, "--no-config" in anywhere, HELP_ALL in anywhere, is_process=arguments is None)
         except SystemExit as stop:
             # typer and rich leave with a status of their own, 1, when a pipe breaks.
             if isinstance(stop.__context__, BrokenPipeError):
@@ -112,6 +111,37 @@ def main(arguments: list[str] | None = None) -> int:
             return _end_without_memory()
         except Exception:
             return 70
+
+
+def _apart(words: list[str]) -> tuple[list[str], set[str]]:
+    """Divide words from the options of all commands that may stand anywhere, as one adds them to a line that failed.
+
+    Words behind ``--`` are none, nor are values of other options; ``--all`` is one beside ``--help``.
+    """
+    if _ANYWHERE.isdisjoint(words):
+        return words, set()
+    options = _options_among(words)
+    found = {words[place] for place in options} & _ANYWHERE
+    if not _asks_for_help(words):
+        found.discard(HELP_ALL)
+    return [word for place, word in enumerate(words) if word not in found or place not in options], found
+
+
+def _options_among(words: list[str]) -> set[int]:
+    """Return at which places options may stand: not behind ``--``, nor where an option waits for its value."""
+    start = next((place for place, word in enumerate(words, 1) if not word.startswith("-")), len(words))
+    places = set(range(len(words)))
+    name = words[start - 1] if words else ""
+    if name in COMMANDS:
+        values = clear_words.places_of_values(words[start:], parameters_of(load(name).run))
+        places -= {start + place for place in values}
+    end = next((place for place, word in enumerate(words) if word == "--" and place in places), len(words))
+    return {place for place in places if place < end}
+
+
+def _asks_for_help(words: list[str]) -> bool:
+    """Return whether one of the options is ``--help``."""
+    return not _HELP.isdisjoint(words) and any(words[place] in HELP for place in _options_among(words))
 
 
 def _end(error: BaseException, words: list[str], debug: bool) -> int:
@@ -171,11 +201,11 @@ def _run(words: list[str], without_config: bool, whole: bool, is_process: bool) 
 
     ``is_process``: whether the process does nothing else, so that it may be ended.
     """
-    if _COMPLETION in os.environ:
+    if (shell := os.environ.get(_COMPLETION)) in _SHELLS:
         from bpe_cli.cli import completing
 
         commands = {name: load(name).run for name in COMMANDS}
-        completing.show(completing.answer(os.environ[_COMPLETION], words, root, commands))
+        completing.show(completing.answer(shell, words, root, commands))
         return 0
     if not words or (words[-1] in HELP and words[:-1] in ([], *([name] for name in COMMANDS))):
         from bpe_cli.cli import help
@@ -205,7 +235,7 @@ def _run(words: list[str], without_config: bool, whole: bool, is_process: bool) 
 def _of_project(words: list[str]) -> config.Defaults:
     """Return the defaults that a pyproject.toml sets for the command."""
     name = next((word for word in words if not word.startswith("-")), None)
-    if name not in NAMES or config.is_ignored(words):
+    if name not in NAMES or config.is_ignored() or _asks_for_help(words):
         return config.NONE
     return config.defaults_for(name, NAMES, lambda each: load(each).run)
 
@@ -268,12 +298,6 @@ def _way_out_of_memory(words: list[str]) -> str:
     if command and "block_size" in parameters_of(load(command).run):
         return "try a smaller --block-size, or fewer --threads"
     return "try smaller inputs, or one at a time"
-
-
-def _divide(words: list[str]) -> tuple[list[str], list[str], list[str]]:
-    """Divide words at ``--``, after which there are no options."""
-    place = words.index("--")
-    return words[:place], ["--"], words[place + 1 :]
 
 
 def _flushed() -> bool:

@@ -110,6 +110,29 @@ def _sort(
     return texts, flags
 
 
+def places_of_values(words: Sequence[str], parameters: Mapping[str, tuple[Any, Option | Argument]]) -> set[int]:
+    """Return at which places words stand that are values of the options before them, whatever they look like.
+
+    Args:
+        words: What stands behind the command's name.
+        parameters: Those of the command.
+    """
+    switches = {switch: taker for name, (_, each) in parameters.items() for switch, taker in _switches(name, each)}
+    takers = {switch for switch, (name, _) in switches.items() if not is_flag(parameters[name][0])}
+    places: set[int] = set()
+    for place, word in enumerate(words):
+        if place in places:
+            continue
+        if word == "--":
+            break
+        joined = word[1:] if word.startswith("-") and not word.startswith("--") else ""
+        # Of joined letters the first that takes a value takes the rest of the word, if there is any.
+        first = next((at for at, letter in enumerate(joined, 1) if f"-{letter}" in takers), None)
+        if word in takers or (first is not None and first == len(joined)):
+            places.add(place + 1)
+    return places
+
+
 def answer(function: Callable[..., object], word: str) -> Callable[[], None] | None:
     """Return the answer to a flag that replaces the command (``--version``); None for other words."""
     options = (each for _, each in parameters_of(function).values() if isinstance(each, Option))

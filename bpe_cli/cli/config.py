@@ -293,6 +293,6 @@ def announce(defaults: Defaults, values: "Mapping[str, object]") -> "Mapping[str
     return {**values, "quiet": True} if defaults.quiet else values
 
 
-def is_ignored(words: "Iterable[str]") -> bool:
-    """Return whether the file plays no part: help is the same everywhere, and BPE_NO_CONFIG says so."""
-    return bool(os.environ.get("BPE_NO_CONFIG")) or not {"--help", "-h"}.isdisjoint(words)
+def is_ignored() -> bool:
+    """Return whether the environment says that the file plays no part."""
+    return bool(os.environ.get("BPE_NO_CONFIG"))

@@ -162,6 +162,19 @@ def test_debug_shows_where_an_error_comes_from():
     )
 
 
+@pytest.mark.parametrize("text", ["--debug", "--no-config", "--all", "--help", "-h", "--"])
+def test_a_value_that_looks_like_an_option_stays_a_value(text, tmp_path):
+    (tmp_path / "pyproject.toml").write_text("[tool.bpe_cli.encode]\nto = 'tokens'\n")
+    note = 'note: to = "tokens", from pyproject.toml\n'
+    for words in (("encode", "-T", text), ("encode", "--text", text), ("encode", "-t", "gpt2", "-T", text)):
+        assert call(*words, cwd=tmp_path).text.replace(" ", "") == f"{text}\n"
+        assert call(*words, cwd=tmp_path).err == note
+        assert call(*words, "--debug", "-q", cwd=tmp_path).text.replace(" ", "") == f"{text}\n"
+        assert call(*words, "--to", "ids", "--no-config", cwd=tmp_path).err == ""
+    assert call("encode", "-qT", text, cwd=tmp_path).text.replace(" ", "") == f"{text}\n"
+    assert call("encode", "-qT", text, "--help", "--all", cwd=tmp_path).out == call("encode", "--help", "--all").out
+
+
 @pytest.mark.parametrize(
     ("words", "hint"),
     [

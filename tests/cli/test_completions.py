@@ -143,6 +143,11 @@ def test_the_program_answers_by_itself():
     assert run("encode", "--nonsense", "--debug", "", env={"_BPE_COMPLETE": "fish"}).status == 0
 
 
+@pytest.mark.parametrize("shell", ["", "1", "csh"])
+def test_a_variable_that_names_no_shell_asks_nothing(shell):
+    assert call("encode", "-T", "hi", env={"_BPE_COMPLETE": shell}) == (0, b"3686\n", "")
+
+
 @pytest.mark.parametrize("shell", SCRIPTS)
 def test_the_command_prints_the_script_of_the_shell(shell):
     assert call("completions", shell) == (0, SCRIPTS[shell].encode(), "")
