@@ -116,7 +116,7 @@ def encode_chat(
     renderer = template.renderer(model, work.chat.date)
     note_oddities(model, work.specials, listener)
     if work.to == "text":
-        return _write_text(work, renderer, reader)
+        return _write_text(work, model, renderer, reader)
     return _write_ids(work, model, renderer, reader)
 
 
@@ -168,11 +168,25 @@ class _Work:
                 "a chat template itself writes what belongs around a conversation",
                 hint=f"leave {'`add_special_tokens`' if options.add_special_tokens else '`bos`'} out",
             )
-        if to == "text" and (options.eot is not None or options.max_tokens is not None):
-            idle = "`max_tokens`" if options.eot is None else "`eot`"
-            raise UsageError(f'{idle} is for ids, and `to="text"` writes none', hint="leave it out")
+        if to == "text":
+            self._check_text()
         if self.chat.template == BILLED and to != "count":
             raise UsageError("openai counts what OpenAI bills, and gives no ids", hint='`to="count"` gives it')
+
+    def _check_text(self) -> None:
+        """Check that nothing is said about ids where text is written; what a message may not hold is about both."""
+        options = self.options
+        if options.tokens:
+            raise UsageError("tokens and spans go into jsonl only, not into text", hint='use `to="jsonl"`')
+        about_ids = {
+            "`eot`": options.eot is not None,
+            "`max_tokens`": options.max_tokens is not None,
+            "`specials`": options.specials and not options.refuse_specials,
+            "sampling": options.sampling is not None,
+        }
+        idle = next((name for name, given in about_ids.items() if given), None)
+        if idle is not None:
+            raise UsageError(f'{idle} is for ids, and `to="text"` writes none', hint="leave it out")
 
     def reader(self) -> ConversationReader:
         """Find the conversations."""
@@ -358,15 +372,21 @@ def _write_counts(work: _Work, model: Tokenizer, named: str, reader: Conversatio
     return encoded(sink, work.to, target)
 
 
-def _write_text(work: _Work, renderer: Renders, reader: ConversationReader) -> Encoded:
+def _write_text(work: _Work, model: Tokenizer, renderer: Renders, reader: ConversationReader) -> Encoded:
     """Write the text of conversations: as it is, or of JSON lines an object a line."""
     import json
 
+    from bpe_cli.chat import ChatEncoder
+
+    refusing = ChatEncoder(model, refuse=True) if work.options.refuse_specials else None
     documents = 0
     with reader.batches("rendering") as batches, work.target.open() as out:
         for batch in batches:
             for each in batch:
-                text = str.__str__(renderer.render(each, add_generation_prompt=each.wants_answer))
+                rendered = renderer.render(each, add_generation_prompt=each.wants_answer)
+                if refusing is not None:
+                    refusing.prepare(rendered, each.where)
+                text = str.__str__(rendered)
                 if work.source.documents == "jsonl":
                     text = json.dumps({"text": text}, ensure_ascii=False) + "\n"
                 try:

@@ -133,6 +133,17 @@ def test_special_tokens_in_messages():
     )
 
 
+def test_special_tokens_in_messages_are_refused_in_their_text_too(tmp_path):
+    chat = ("encode", "--chat", "-t", "gpt-4", "--to", "text", "--special", "error")
+    refused = call(*chat, *text(INJECTED))
+    assert (refused.status, refused.out) == (2, b"")
+    assert refused.err == call("encode", "--chat", *text(INJECTED), "-t", "gpt-4", "--special", "error").err
+    (tmp_path / "talks.jsonl").write_text("\n".join(json.dumps(each) for each in (WHO, INJECTED)))
+    several = call(*chat, "--jsonl", "talks.jsonl", cwd=tmp_path)
+    assert several.err.startswith("error: talks.jsonl:2: the text of a message contains the special token <|im_end|>\n")
+    assert call(*chat, *text(WHO)) == call(*chat[:-2], *text(WHO))
+
+
 def test_count_as_openai_bills(who):
     assert call("encode", "--chat", who, "-t", "gpt-4o", "--to", "count").text == "18\n"
     assert call("encode", "--chat", who, "-t", "gpt-4", "--to", "count").text == "20\n"
@@ -199,6 +210,12 @@ def test_the_tokenizers_own_templates(tmp_path):
          "leave --add-special-tokens out"),
         (["--chat", "-t", "gpt-4", "--to", "text", "--max-tokens", "1"],
          "--max-tokens is for ids, and --to text writes none", "leave it out"),
+        (["--chat", "-t", "gpt-4", "--to", "text", "--special", "all"],
+         "--special is for ids, and --to text writes none", "leave it out"),
+        (["--chat", "-t", "gpt-4", "--to", "text", "--dropout", "0.5"],
+         "sampling is for ids, and --to text writes none", "leave it out"),
+        (["--chat", "-t", "gpt-4", "--to", "text", "--with", "tokens"],
+         "tokens and spans go into jsonl only, not into text", "use --to jsonl"),
         (["--chat", "--chat-template", "openai"], "openai counts what OpenAI bills, and gives no ids",
          "--to count gives it"),
         (["--tools", "x"], "--chat-template, --generation-prompt, --tools and --date are for conversations only",
