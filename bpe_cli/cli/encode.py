@@ -189,14 +189,12 @@ class Drawing:
         ),
     ] = 0
     seed: Annotated[
-        int,
+        int | None,
         _sampling_option(
-            "--seed",
-            metavar="N",
-            min=0,
+            "--seed", metavar="N", min=0, show_default="0",
             help="The seed. The same seed gives the same result with any number of threads and any block size.",
         ),
-    ] = 0
+    ] = None  # fmt: skip
 
     def sampling(self) -> "Sampling | None":
         """Return the options as the library takes them.
@@ -214,11 +212,14 @@ class Drawing:
             raise UsageError("--nbest needs --sample", hint="for example: --sample 0.1 --nbest 64")
         if self.dropout_mode != "paper" and self.dropout is None:
             raise UsageError("--dropout-mode needs --dropout", hint="for example: --dropout 0.1")
+        seed = self.seed or 0
         if self.dropout is not None:
-            return Sampling(
-                "dropout" if self.dropout_mode == "paper" else "lasting-dropout", self.dropout, seed=self.seed
-            )
-        return None if self.sample is None else Sampling("segmentation", self.sample, self.nbest, self.seed)
+            return Sampling("dropout" if self.dropout_mode == "paper" else "lasting-dropout", self.dropout, seed=seed)
+        if self.sample is not None:
+            return Sampling("segmentation", self.sample, self.nbest, seed)
+        if self.seed is not None:
+            raise UsageError("--seed needs --dropout or --sample", hint="for example: --dropout 0.1 --seed 7")
+        return None
 
 
 _RUNNING = options.Running(block_size=1 << 20)

@@ -292,6 +292,18 @@ class Documents:
     field: Field = "text"
     member: Member = None
 
+    def check_idle(self, why: str) -> None:
+        """Check that nothing is said of documents where none are read.
+
+        Raises:
+            UsageError: if something is; ``why`` says why none are read.
+        """
+        given = {"--lines": self.lines, "--jsonl": self.jsonl, "--plain": self.plain, "--member": self.member}
+        given["--field"] = self.field != Documents().field
+        idle = next((name for name, value in given.items() if value), None)
+        if idle is not None:
+            raise UsageError(f"{idle} says how texts are read, and {why}", hint="leave it out")
+
     def source(self, block_size: int = BLOCK_BYTES, *, lines: bool = False) -> "Source":
         """Build the description of a corpus; ``lines`` says what a document is where no option does.
 

@@ -497,6 +497,8 @@ def run(
     if counts.from_counts and folder is not None:
         raise UsageError("--from-counts and --counts-dir cannot be used together")
     is_there = folder is not None and not documents.inputs and documents.text is None
+    if (counts.from_counts or (is_there and not corpora.language)) and not (held_out.valid or parity.dev):
+        documents.check_idle("counts are read" if counts.from_counts else "the counts are in the folder")
     named = corpora.named(documents, running.block_size)
     languages = parity.languages(counts.from_counts or (), documents, running.block_size)
     job = TrainJob(

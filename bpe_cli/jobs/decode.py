@@ -81,7 +81,7 @@ def decode(
         streams: The streams around the job.
 
     Raises:
-        UsageError: if the options do not fit the tokenizer, or the output would replace an input.
+        UsageError: if the options do not fit the tokenizer or an input, or the output would replace an input.
         InputError: if an input cannot be read, or is damaged, or an id has no token.
         OutputError: if the output cannot be written.
     """
@@ -167,6 +167,11 @@ class _Decoding:
         options, out = self._options, self._out
         with open_stream(item.path, stdin=streams.read, on_bytes=advance) as stream:
             kind = options.format or kind_of(item.path, stream.peek(_HEAD_BYTES))
+            if options.dtype is not None and kind != "bin":
+                raise UsageError(
+                    f"{item.name} holds {kind}, and `dtype` is for bin",
+                    hint="leave `dtype` out, or decode bin files by themselves",
+                )
             if kind == "tokens":  # read by their texts
                 self._model = self._with_layout()
                 self._asked = replace(self._asked, tokenizer=self._model)

@@ -125,10 +125,16 @@ def find_inputs(
 
     Raises:
         InputError: if a file is missing, or is not text, or the like.
-        UsageError: if an output is an input, or lines of JSON would be taken for text.
+        UsageError: if an output is an input, or lines of JSON would be taken for text, or members are named, and no
+            input is an archive.
     """
     inputs = source.inputs(stdin=streams.read, on_skip=listener.note, otherwise=otherwise, leave_out=leave_out)
     check_kept(outputs, read_inputs(inputs), streams, target)
+    if source.member is not None:
+        from bpe_cli.corpus.kinds import TAR
+
+        if all(each.kind != TAR for each in inputs.items):
+            raise UsageError("`member` names the texts in tar archives, and there are none")
     return inputs
 
 
@@ -146,7 +152,7 @@ def find_documents(
 
     Raises:
         InputError: as there.
-        UsageError: as there; or if a field is named, and no input has fields, or members, and none is an archive.
+        UsageError: as there; or if a field is named, and no input has fields.
     """
     inputs = find_inputs(
         source, outputs, listener=listener, streams=streams, target=target, otherwise=otherwise, leave_out=leave_out
@@ -154,8 +160,6 @@ def find_documents(
     from bpe_cli.corpus.kinds import TAR
 
     kinds = {each.kind for each in inputs.items if each.kind is not None}
-    if source.member is not None and TAR not in kinds:
-        raise UsageError("`member` names the texts in tar archives, and there are none")
     if (
         source.field != FIELD
         and source.documents != "jsonl"

@@ -95,3 +95,45 @@ def test_a_deep_check_makes_no_data_set(words, folder):
     made = ("prepare", "in.txt", "-t", "gpt2", "-o", "d1")
     message = f"--check --deep makes no data set: {words.split()[0]} would do nothing"
     assert call(*made, "--check", "--deep", "1", *words.split(), cwd=folder) == (2, b"", error(message, "leave it out"))
+
+
+def test_a_seed_is_for_what_is_drawn():
+    for more in ((), ("--to", "segmented"), ("--to", "text", "--truncate", "1")):
+        assert call("encode", "-T", "x", "-t", "gpt2", "--seed", "0", *more) == (
+            2, b"", error("--seed needs --dropout or --sample", "for example: --dropout 0.1 --seed 7"),
+        )  # fmt: skip
+    assert call("encode", "-T", "x", "-t", "gpt2", "--seed", "0", "--dropout", "0.1").status == 0
+
+
+@pytest.mark.parametrize("option", ["--lines", "--jsonl", "--plain", "--field zz", "--member q"])
+def test_counts_have_no_documents(option, folder):
+    assert call("train", "in.txt", "--counts-out", "z.counts", "-q", cwd=folder).status == 0
+    assert call("train", "in.txt", "--counts-dir", "z", "-q", cwd=folder).status == 0
+    made = ("train", "-s", "258", "-o", "t.json", *option.split())
+    says = f"{option.split()[0]} says how texts are read, and "
+    assert call(*made, "--from-counts", "z.counts", cwd=folder) == (
+        2, b"", error(f"{says}counts are read", "leave it out"),
+    )  # fmt: skip
+    assert call(*made, "--counts-dir", "z", cwd=folder) == (
+        2, b"", error(f"{says}the counts are in the folder", "leave it out"),
+    )  # fmt: skip
+
+
+def test_texts_beside_counts_have_documents(folder):
+    assert call("train", "in.txt", "--counts-out", "z.counts", "-q", cwd=folder).status == 0
+    measured = ("train", "-s", "258", "-o", "t.json", "--from-counts", "z.counts", "--valid", "in.txt", "--lines")
+    assert call(*measured, cwd=folder).status == 0
+
+
+def test_only_numbers_have_a_width(folder):
+    assert call("encode", "in.txt", "-o", "x.ids", "-q", "-t", "gpt2", cwd=folder).status == 0
+    message = "x.ids holds ids, and --dtype is for bin"
+    hint = "leave --dtype out, or decode bin files by themselves"
+    assert call("decode", "x.ids", "--dtype", "u16", "-t", "gpt2", cwd=folder) == (2, b"", error(message, hint))
+
+
+@pytest.mark.parametrize("command", ["encode --chat", "prepare -o out --chat --date 2025-01-01", "inspect --chat"])
+def test_members_are_of_archives(command, folder):
+    (folder / "talk.json").write_text('[{"role": "user", "content": "hi"}]')
+    result = call(*command.split(), "talk.json", "-t", "gpt-4", "--member", "json", cwd=folder)
+    assert result == (2, b"", error("--member names the texts in tar archives, and there are none"))
