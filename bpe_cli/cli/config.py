@@ -284,6 +284,7 @@ def announce(defaults: Defaults, values: "Mapping[str, object]") -> "Mapping[str
     def say(setting: str) -> None:
         console.note(f"note: {setting}, from {defaults.path}", quiet=quiet)
 
+    options.quiet_project = defaults.quiet and not quiet
     options.project_tokenizer, options.project_values = None, defaults.values
     if defaults.tokenizer is not None:
         options.project_tokenizer = defaults.tokenizer, lambda: say(f'tokenizer = "{defaults.tokenizer}"')

@@ -93,9 +93,10 @@ class Written:
         options.output_option(
             "--to", choices=(*SINKS, "segmented", "chunks", "text"), show_default="by OUT's name, else ids",
             help="ids: a line of numbers per document. tokens: a line of tokens. jsonl: an object per document. npy, "
-            "bin: numbers as u16 or u32, described in OUT.json. count: the number of tokens of each document. "
-            "segmented: each line with spaces between its tokens. chunks: JSON lines of parts, see --size. text: "
-            "conversations as text, or with --truncate the start of each text.",
+            "bin: numbers as u16 or u32, described in OUT.json. count: the number of tokens of each document; with "
+            "several inputs, names and a total too, but with -q only the numbers. segmented: each line with spaces "
+            "between its tokens. chunks: JSON lines of parts, see --size. text: conversations as text, or with "
+            "--truncate the start of each text.",
         ),
     ] = None  # fmt: skip
     output: options.Output = None
@@ -312,7 +313,7 @@ def _job_options(
         bos=applied.bos,
         eot=applied.eot,
         max_tokens=written.max_tokens,
-        counts="json" if written.json else "numbers" if running.quiet else "named",
+        counts="json" if written.json else "numbers" if running.quiet and not options.quiet_project else "named",
         sampling=drawing.sampling(),
         threads=running.threads,
     )

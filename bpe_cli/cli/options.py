@@ -420,6 +420,9 @@ def choice_of(name: str | None, pattern: str | None = None, add_special: list[st
 project_tokenizer: "tuple[str, Callable[[], None]] | None" = None
 """The tokenizer that pyproject.toml names, and what notes that it is used."""
 
+quiet_project = False
+"""Whether pyproject.toml alone says ``quiet``: that silences notes, but changes no output."""
+
 
 project_values: "Mapping[str, object]" = {}
 """The defaults that pyproject.toml sets, by parameter."""

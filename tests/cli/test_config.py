@@ -105,6 +105,15 @@ def test_a_file_cannot_silence_the_notes_on_itself(project):
     assert call(*files, "--no-config", cwd=folder).err != ""
 
 
+def test_a_file_that_silences_notes_changes_no_output(project):
+    folder = project("quiet = true")
+    for name in ("a.txt", "b.txt"):
+        (folder / name).write_text("hi")
+    counts = ("encode", "a.txt", "b.txt", "--to", "count")
+    assert call(*counts, cwd=folder) == (0, b"1 a.txt\n1 b.txt\n2 total\n", "")
+    assert call(*counts, "-q", cwd=folder) == (0, b"1\n1\n", "")
+
+
 def test_compare_has_tokenizers_of_its_own(project):
     folder = project('tokenizer = "gpt2"\n[tool.bpe_cli.compare]\ntokenizer = ["p50k_base", "o200k_base"]')
     result = call("compare", "-T", "hello", cwd=folder)
