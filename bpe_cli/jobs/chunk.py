@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.documents import Encoded
-from bpe_cli.jobs.files import Streams, Target, check_kept, check_text_output
+from bpe_cli.jobs.files import Streams, Target, check_kept, check_text_name, check_text_output
 from bpe_cli.jobs.origins import Origins
 from bpe_cli.support.core_arguments import whole_number
 from bpe_cli.support.fast_dataclass import dataclass
@@ -175,13 +175,17 @@ def divide(
     streams, target = streams or Streams(), Target.of(output)
     as_chunks = isinstance(options, ChunkOptions)
     if target.path is not None:
-        check_text_output(target.path, jsonl=as_chunks or source.documents == "jsonl")
+        check_text_output(target.path, jsonl=as_chunks or source.documents == "jsonl" or None)
     model = load_tokenizer(tokenizer)
     model.matcher(options.specials)  # what is no special token is said before anything is read
     written = [("`output`", target.path)]
     check_kept(written, files_of(tokenizer), streams, target)
     note_oddities(model, options.specials, listener)
     files = find_documents(source, written, listener=listener, streams=streams, target=target)
+    if target.path is not None and not as_chunks and source.documents != "jsonl":
+        # What is kept of a row, or of a member of an archive, is written as JSON.
+        tables = any(item.kind is not None and item.kind.is_table for item in files.items)
+        check_text_name(target.path, jsonl=tables)
     origins = Origins.of_inputs(source, files)
     documents, chunks, tokens = 0, 0, 0
 

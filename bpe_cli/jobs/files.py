@@ -218,8 +218,10 @@ def check_outputs(outputs: Sequence[tuple[str, str | None]], *, stdout_taken: st
         taken |= dict.fromkeys((place, *_identities(path)), option)
 
 
-def check_text_output(path: str, *, jsonl: bool = False) -> None:
+def check_text_output(path: str, *, jsonl: bool | None = False) -> None:
     """Check that a text file can be written, compressed if its name says so, and that its name fits its contents.
+
+    ``jsonl`` says whether those are JSON lines; None if that is not known yet, and ``check_text_name`` comes later.
 
     Raises:
         UsageError: if its name is that of another kind of file.
@@ -227,11 +229,22 @@ def check_text_output(path: str, *, jsonl: bool = False) -> None:
     """
     from bpe_cli.sinks.atomic import check_writable
     from bpe_cli.sinks.compressing import check_compressing
+
+    if jsonl is not None:
+        check_text_name(path, jsonl=jsonl)
+    check_compressing(path)
+    check_writable(path)
+
+
+def check_text_name(path: str, *, jsonl: bool = False) -> None:
+    """Check that the name of a text file fits its contents.
+
+    Raises:
+        UsageError: if its name is that of another kind of file.
+    """
     from bpe_cli.sinks.naming import ENDINGS, TEXT, check_name
 
     check_name("`output`", path, "text", ENDINGS["jsonl"] if jsonl else TEXT, packable=True)
-    check_compressing(path)
-    check_writable(path)
 
 
 def check_kept(

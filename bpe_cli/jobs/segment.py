@@ -1,4 +1,4 @@
-"""Segment texts: write each document as a line of its tokens, with blanks between them."""
+"""Segment texts: write each line of the documents as a line of its tokens, with blanks between them."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def segment(
 
     how, streams, target = options or SegmentOptions(), streams or Streams(), Target.of(output)
     if target.path is not None:
-        check_text_output(target.path, jsonl=source.documents == "jsonl")
+        check_text_output(target.path)
     model = load_tokenizer(tokenizer)
     check_sampling(model, how.sampling)
     written = [("`output`", target.path), ("`write_vocabulary`", how.write_vocabulary)]
@@ -190,12 +190,24 @@ def line_cutter(model: Tokenizer, how: SegmentOptions) -> Cut:
 
 
 def _write_lines(blocks: Iterable[Block], cut: Cut, out: Output) -> int:
-    """Write documents, a line each; return how many there were."""
+    """Write the lines of documents; return how many there were."""
     from bpe_cli.support.blocks import whole_documents
 
     number = 0
     for documents in whole_documents(blocks):
-        out.write(b"\n".join([*cut(documents, number), b""]))
-        number += len(documents)
+        lines = [line for each in documents for line in _lines_of(each)]
+        out.write(b"\n".join([*cut(lines, number), b""]))
+        number += len(lines)
         out.flush()
     return number
+
+
+def _lines_of(document: bytes) -> list[bytes]:
+    r"""Return the lines of a document without their ends; one that is empty has one.
+
+    >>> _lines_of(b"low\r\n\nlower\n"), _lines_of(b"")
+    ([b'low', b'', b'lower'], [b''])
+    """
+    if b"\n" not in document:
+        return [document]
+    return [line.removesuffix(b"\r") for line in document.removesuffix(b"\n").split(b"\n")]

@@ -80,6 +80,27 @@ def test_other_tokenizers_have_blanks_between_tokens(cut, folder, kind):
     assert len(shown.split()) <= len(ids)
 
 
+@pytest.mark.parametrize("tokenizer", ["bpe.json", "gpt2"])
+def test_a_line_end_in_a_document_ends_a_line(folder, tokenizer):
+    lines = ("low", "", "lower newest", "hi")
+    documents = ("low\r\n\nlower newest\n", "hi")
+    text = b"".join(json.dumps({"text": each}).encode() + b"\n" for each in documents)
+    way = ("encode", "-t", tokenizer, "--to", "segmented")
+    expected = call(*way, input="".join(f"{line}\n" for line in lines).encode(), cwd=folder).out
+    assert expected.count(b"\n") == len(lines)
+    assert call(*way, "--jsonl", input=text, cwd=folder).out == expected
+
+
+def test_segmented_text_is_no_json(folder, tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"text": "low"}\n')
+    way = ("encode", tmp_path / "in.jsonl", "--jsonl", "-t", "gpt2", "--to", "segmented", "-q", "-o")
+    assert call(*way, tmp_path / "x.txt").status == 0
+    assert call(*way, "x.jsonl", cwd=tmp_path).err == error(
+        "-o x.jsonl names a .jsonl file, but what is written is text",
+        "end the name in .txt; bpe encode --to jsonl writes .jsonl files",
+    )
+
+
 def test_separator_and_glossary(cut):
     plain = cut("bpe", text="widen low").text
     assert cut("bpe", "--separator", "##", text="widen low").text == plain.replace("@@", "##")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 
 import pytest
 from hypothesis import given
@@ -88,6 +89,25 @@ def test_rows_and_fields_become_objects(tmp_path):
     done = call("encode", *fields, "chunks", "--size", "2", "-o", "out.jsonl", cwd=tmp_path)
     assert (done.status, done.err) == (0, "2 documents, 2 chunks, 3 tokens -> out.jsonl\n")
     assert [json.loads(line)["document"] for line in (tmp_path / "out.jsonl").read_text().splitlines()] == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.tar", "in.txt"])
+def test_the_name_says_whether_what_is_kept_is_json(tmp_path, name):
+    import tarfile
+
+    (tmp_path / "in.txt").write_text("one two three")
+    (tmp_path / "in.csv").write_text("text\none two three\n")
+    with tarfile.open(tmp_path / "in.tar", "w") as archive:
+        archive.add(tmp_path / "in.txt", "in.txt")
+    is_text = name == "in.txt"
+    right, wrong = ("x.txt", "x.jsonl") if is_text else ("x.jsonl", "x.txt")
+    way = ("encode", name, "-t", "gpt2", "--to", "text", "--truncate", "2", "-q", "-o")
+    refused = call(*way, wrong, cwd=tmp_path)
+    assert (refused.status, refused.out) == (2, b"")
+    assert f"end the name in {os.path.splitext(right)[1]}" in refused.err
+    assert not (tmp_path / wrong).exists()
+    assert call(*way, right, cwd=tmp_path) == (0, b"", "")
+    assert (tmp_path / right).read_text() == ("one two" if is_text else '{"text":"one two"}\n')
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path):
