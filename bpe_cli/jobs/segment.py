@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.documents import Encoded
-from bpe_cli.jobs.files import Streams, Target, check_kept, check_text_output
+from bpe_cli.jobs.files import STDOUT, Streams, Target, check_kept, check_text_output
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import SILENCE, Listener
 
@@ -100,6 +100,8 @@ def segment(
     from bpe_cli.sinks.atomic import check_writable, write_file
 
     how, streams, target = options or SegmentOptions(), streams or Streams(), Target.of(output)
+    if how.write_vocabulary == STDOUT:
+        raise UsageError("`write_vocabulary` names a file: it cannot be piped", hint="./- is a file of that name")
     if target.path is not None:
         check_text_output(target.path)
     model = load_tokenizer(tokenizer)

@@ -135,6 +135,13 @@ def test_the_vocabulary_is_that_of_what_was_written(cut, folder, kind):
         assert (folder / "new.txt").read_bytes().decode() == expected
 
 
+def test_the_vocabulary_goes_into_a_file(cut, folder):
+    assert cut("bpe", "--write-vocabulary", "-") == (
+        2, b"", error("--write-vocabulary names a file: it cannot be piped", "./- is a file of that name"),
+    )  # fmt: skip
+    assert not (folder / "-").exists()
+
+
 def test_no_vocabulary_is_written_of_text_that_is_not(cut, folder):
     before = sorted(folder.iterdir())
     failed = call("encode", "-t", "bpe.json", "--to", "segmented", "--jsonl", "--write-vocabulary", "none.txt",
