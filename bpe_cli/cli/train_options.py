@@ -147,8 +147,8 @@ def _parse_as(text: str, kind: Any) -> Any:
 def _lines_of(path: str) -> tuple[str, ...]:
     """Read a list from a file, an item a line."""
     try:
-        with open(path, encoding="utf-8") as file:
-            return tuple(line for line in file.read().splitlines() if line)
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            return tuple(line for line in (each.removesuffix("\r") for each in file.read().split("\n")) if line)
     except (OSError, UnicodeDecodeError) as error:
         raise cannot_read(path, error) from error
 

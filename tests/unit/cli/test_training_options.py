@@ -103,6 +103,8 @@ def test_values_of_another_kind(text, kind, expected):
 def test_lists_in_files(tmp_path):
     (tmp_path / "words.txt").write_text("un|do\n\nre|do\n")
     assert parse("words", f"@{tmp_path / 'words.txt'}", tuple[str, ...]) == ("un|do", "re|do")
+    (tmp_path / "odd.txt").write_bytes("\ufeffa\u2028b\r\n\nc\x0cd\n".encode())
+    assert parse("words", f"@{tmp_path / 'odd.txt'}", tuple[str, ...]) == ("a\u2028b", "c\x0cd")
     (tmp_path / "bytes").write_bytes(b"\xff")
     for name, reason in (("nosuch", "no such file"), ("bytes", "it is not UTF-8")):
         path = tmp_path / name
