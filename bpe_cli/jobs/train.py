@@ -181,7 +181,8 @@ def train_file(
     ]  # fmt: skip
     check_outputs(outputs)
     kept_counts = [*job.from_counts, *(path for _, path in job.languages.counts)]
-    read = [*(("the counts", path) for path in kept_counts), *held_out_read(job.held_out, streams)]
+    held_out = held_out_read(job.held_out, streams, several=len(job.sizes) > 1)
+    read = [*(("the counts", path) for path in kept_counts), *held_out]
     check_kept(outputs, read, streams, target)
     if job.file_format is not None:
         from bpe_cli.formats import rehearse

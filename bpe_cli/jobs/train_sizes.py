@@ -57,20 +57,28 @@ def trained_sizes(
             yield from trainer.train_sizes(counts, options, run, by_totals(advance), threads)
 
 
-def held_out_read(source: Source | None, streams: Streams) -> list[tuple[str, str]]:
+def held_out_read(source: Source | None, streams: Streams, *, several: bool) -> list[tuple[str, str]]:
     """Return the held-out files for ``check_kept``.
 
     Raises:
-        UsageError: if the text is stdin, which can be read only once.
+        UsageError: if the text is stdin, or is read for several sizes and comes through a pipe, which can be read only
+            once.
         InputError: if a file is missing.
     """
+    from bpe_cli.corpus.opening import is_url
     from bpe_cli.jobs.files import read_inputs
 
     if source is None:
         return []
     if "-" in source.paths:
         raise UsageError("held-out text is read once for each size, and stdin cannot be", hint="name a file")
-    return list(read_inputs(source.inputs(stdin=streams.read, otherwise="")))
+    inputs = source.inputs(stdin=streams.read, otherwise="")
+    pipe = next((each.name for each in inputs.items if each.size is None and not is_url(each.path)), None)
+    if several and pipe is not None:
+        raise UsageError(
+            f"held-out text is read once for each size, and {pipe} can be read only once", hint="name a file"
+        )
+    return list(read_inputs(inputs))
 
 
 def measured_curve(

@@ -78,11 +78,13 @@ def vocabulary_curve(
         d_model: The dimension of an embedding; None to leave its cost out.
 
     Raises:
-        InputError: if the text is empty.
+        InputError: if the text is empty, or was not the same for all sizes.
     """
     text = measured[0][2]
     if not text.byte_count:
         raise InputError("the held-out text is empty")
+    if any(found.byte_count != text.byte_count for _, _, found, _ in measured):
+        raise InputError("the held-out text changed between one size and the next")
     points: list[SizePoint] = []
     for asked, size, found, unk_id in measured:
         before = points[-1] if points else None

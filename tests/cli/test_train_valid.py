@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from xml.etree import ElementTree
 
 import pytest
@@ -26,6 +27,13 @@ def measured(folder, *more):
     result = call("train", "in.txt", "-s", sizes, "--valid", "held.txt", "-q", *more, cwd=folder)
     assert (result.status, result.err) == (0, "")
     return result
+
+
+def test_a_pipe_is_no_text_for_several_sizes(folder):
+    os.mkfifo(folder / "pipe")  # which nobody writes to: it is refused before it is opened
+    assert call("train", "in.txt", "-s", "257,265", "--valid", "pipe", cwd=folder) == (
+        2, b"", error("held-out text is read once for each size, and pipe can be read only once", "name a file"),
+    )  # fmt: skip
 
 
 def test_the_table(folder):

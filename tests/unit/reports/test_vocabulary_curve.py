@@ -39,6 +39,11 @@ def test_a_size_that_is_there_already_saves_nothing():
     assert curve.sizes[1].embedding_parameters is None
 
 
+def test_a_text_that_was_another_each_time_is_refused():
+    with pytest.raises(InputError, match="the held-out text changed between one size and the next"):
+        vocabulary_curve([(300, 300, found(400), None), (600, 600, found(0, size=0), None)])
+
+
 def test_an_empty_text_is_refused():
     with pytest.raises(InputError, match="the held-out text is empty"):
         vocabulary_curve([(300, 300, found(0, size=0), None)])
