@@ -11,6 +11,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from bpe_cli.corpus.opening import NO_STDIN, SNIFF_BYTES, head_of, is_url, read_whole
+from bpe_cli.corpus.stdin import is_stdin
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.fast_typing import TYPE_CHECKING
@@ -108,7 +109,7 @@ class Inputs:
         Raises:
             InputError: if a file is missing or may not be read, a folder holds no text file, or nothing
                 matches a pattern.
-            UsageError: if ``-`` is given twice.
+            UsageError: if stdin is given twice.
         """
         items: list[Input] = []
         skip = on_skip or _ignore
@@ -116,6 +117,9 @@ class Inputs:
         names = names or ("-",)
         if names.count("-") > 1:
             raise UsageError("- is given twice, but stdin can be read only once")
+        named = [path for path in names if is_stdin(path, stdin)] if len(names) > 1 else []
+        if len(named) > 1:
+            raise UsageError(f"{named[0]} and {named[1]} are both stdin, which can be read only once")
         for path in names:
             if path == "-":
                 items.append(Input("-", _size_left(stdin)))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.files import Streams, check_kept, find_documents
+from bpe_cli.jobs.read_once import check_read_once
 from bpe_cli.jobs.tokenizers import files_of, load_tokenizer, note_oddities
 from bpe_cli.reports.comparison.compare import compare as measure
 from bpe_cli.reports.comparison.comparison import Comparison, Probes, Settings
@@ -144,6 +145,7 @@ def compare_and_check(
             hint="compare when all are tallied, without `share`",
         )
     streams = streams or Streams()
+    check_read_once(job.source, _read_by(job), streams.read)
     stored = None if job.against is None else _stored(job.against, streams.read)
     check_kept(job.outputs, _read_by(job), streams)
     chosen, models = _models(job)

@@ -22,6 +22,7 @@ from bpe_cli.jobs.documents import (
 )
 from bpe_cli.jobs.files import FIELD, Streams, Target, check_kept, find_inputs
 from bpe_cli.jobs.origins import Budget, Origin, Origins
+from bpe_cli.jobs.read_once import check_read_once
 from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, name_of, note_oddities
 from bpe_cli.support.blocks import Block, whole_documents
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -104,9 +105,9 @@ def encode_chat(
     check_output(work.to, work.target, jsonl=source.documents == "jsonl")
     model = load_tokenizer(tokenizer)
     check_sampling(model, work.options.sampling)
-    read = {"the chat template": work.chat.template, "the list of tools": work.chat.tools}
-    kept = [*files_of(tokenizer), *((what, path or "") for what, path in read.items())]
-    check_kept(work.written, kept, work.streams, work.target)
+    read = [("the chat template", work.chat.template or ""), ("the list of tools", work.chat.tools or "")]
+    check_read_once(source, read, work.streams.read)
+    check_kept(work.written, [*files_of(tokenizer), *read], work.streams, work.target)
     named = known_name(tokenizer, model)
     reader = work.reader()
     if work.is_billed(model, named):

@@ -16,6 +16,7 @@ from bpe_cli.jobs.encode_chat import (
     known_name,
 )
 from bpe_cli.jobs.files import Streams, check_kept, find_inputs
+from bpe_cli.jobs.read_once import check_read_once
 from bpe_cli.jobs.tokenizers import files_of, load_tokenizer
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import SILENCE, Listener
@@ -81,8 +82,9 @@ def inspect_chat(
     check_json(source)
     if chat.template == BILLED:
         raise UsageError("openai counts what OpenAI bills, and gives no ids", hint="name a layout by `chat=NAME`")
-    read = {"the chat template": chat.template, "the list of tools": chat.tools}
-    check_kept(outputs, [*files_of(tokenizer), *((what, path or "") for what, path in read.items())], streams)
+    read = [("the chat template", chat.template or ""), ("the list of tools", chat.tools or "")]
+    check_read_once(source, read, streams.read)
+    check_kept(outputs, [*files_of(tokenizer), *read], streams)
     model = load_tokenizer(tokenizer)
     conversations = as_conversations(source)
     files = find_inputs(conversations, outputs, listener=listener, streams=streams)

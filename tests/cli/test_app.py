@@ -149,6 +149,29 @@ def test_usage(arguments, message, hint):
         assert result.err == error(message, hint)
 
 
+@pytest.mark.parametrize(
+    ("words", "first", "second"),
+    [
+        ("encode --chat -t gpt-4 --tools -", "the input", "the list of tools"),
+        ("inspect --chat - -t gpt-4 --tools -", "the input", "the list of tools"),
+        ("encode --chat -t gpt-4 x.json --tools - --chat-template -", "the chat template", "the list of tools"),
+        ("compare - --words -", "the input", "the words of --words"),
+        ("compare - --parallel -", "the input", "the parallel texts"),
+        ("compare --parallel en=- --words -", "the parallel texts", "the words of --words"),
+    ],
+)
+def test_stdin_is_read_by_one_alone(words, first, second):
+    message = f"{first} and {second} would both be read from stdin, which can be read only once"
+    assert call(*words.split(), input=b"hi") == (2, b"", error(message, "name a file for one of them"))
+
+
+def test_stdin_has_other_names():
+    for other in ("/dev/stdin", "/dev/fd/0"):
+        result = run("encode", "-", other, "--to", "count", input=b"hi")
+        assert result == (2, b"", error(f"- and {other} are both stdin, which can be read only once"))
+        assert run("encode", other, "--to", "count", input=b"hi").out == b"1\n"
+
+
 def test_debug_shows_where_an_error_comes_from():
     quiet = run("encode", "nosuch.txt")
     assert quiet.status == 2

@@ -63,9 +63,12 @@ def conversations_of(chat: ChatOptions, tokenizer: AnyTokenizer, model: Tokenize
     from bpe_cli.corpus.opening import read_whole
     from bpe_cli.jobs.chat_template import find_template
     from bpe_cli.jobs.encode_chat import BILLED, known_name
+    from bpe_cli.jobs.read_once import check_read_once
 
     if chat.template == BILLED:
         raise UsageError("openai counts what OpenAI bills, and gives no ids", hint="name another template")
+    read = [("the chat template", chat.template or ""), ("the list of tools", chat.tools or "")]
+    check_read_once(None, read, streams.read)
     template = find_template(chat.template, model, named=known_name(tokenizer, model), stdin=streams.read)
     if chat.date is None and "strftime_now" in (template.source or ""):
         raise UsageError(
