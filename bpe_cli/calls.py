@@ -999,7 +999,7 @@ def _documents(documents: Documents, field: str, **where: Any) -> Source:
     if not isinstance(field, str):
         raise wrong_type("field", "a str", field)
     _name("member", where.get("member"))
-    return Source(**where, documents=documents, field=field)
+    return Source(**where, documents=documents, field=None if field == "text" else field)
 
 
 def _source(texts: Texts, documents: Documents, field: str, member: str | None = None) -> Source:

@@ -155,7 +155,7 @@ class Changes:
     lines: options.Lines = False
     jsonl: options.Jsonl = False
     plain: options.Plain = False
-    field: options.Field = "text"
+    field: options.Field = None
 
     def change(self, running: options.Running) -> "Change | None":
         """Return the change that is asked for; None for none.

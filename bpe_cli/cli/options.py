@@ -174,7 +174,10 @@ Jsonl = Annotated[bool, input_option("--jsonl", help="Each line is a JSON object
 Plain = Annotated[
     bool, input_option("--plain", help="Treat inputs as text whatever they hold, even JSON lines or tables.")
 ]
-Field = Annotated[str, input_option("--field", metavar="A.B", help="The field or column that holds the text.")]
+Field = Annotated[
+    str | None,
+    input_option("--field", metavar="A.B", show_default="text", help="The field or column that holds the text."),
+]
 Member = Annotated[
     str | None,
     input_option(
@@ -289,7 +292,7 @@ class Documents:
     lines: Lines = False
     jsonl: Jsonl = False
     plain: Plain = False
-    field: Field = "text"
+    field: Field = None
     member: Member = None
 
     def check_idle(self, why: str) -> None:
@@ -299,7 +302,7 @@ class Documents:
             UsageError: if something is; ``why`` says why none are read.
         """
         given = {"--lines": self.lines, "--jsonl": self.jsonl, "--plain": self.plain, "--member": self.member}
-        given["--field"] = self.field != Documents().field
+        given["--field"] = self.field is not None
         idle = next((name for name, value in given.items() if value), None)
         if idle is not None:
             raise UsageError(f"{idle} says how texts are read, and {why}", hint="leave it out")

@@ -284,7 +284,7 @@ def run(
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
     plain: options.Plain = False,
-    field: options.Field = "text",
+    field: options.Field = None,
     member: options.Member = None,
 ) -> None:
     """Encode files into a data set for training, part by part, with resume.

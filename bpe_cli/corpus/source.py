@@ -37,7 +37,8 @@ class Source:
         paths: Files, folders, glob patterns, ``-`` for stdin; none means stdin.
         text: The text itself, in place of paths.
         documents: What a document is. A row of a CSV, TSV, Parquet or Arrow file is one in any case.
-        field: The field of a JSON line, or the column of a table, that holds the text.
+        field: The field of a JSON line, or the column of a table, that holds the text; None for ``text``, or
+            ``messages`` where conversations are read.
         block_bytes: The most bytes a block holds, at least 1. It changes no document.
         decompress: False to take the bytes of compressed files as they are; all is taken as ``plain`` then.
         plain: True to take all inputs for text, whatever they hold: JSON lines, tables, archives.
@@ -52,7 +53,7 @@ class Source:
     paths: tuple[str, ...] = ()
     text: str | None = None
     documents: Documents = "whole"
-    field: str = "text"
+    field: str | None = None
     block_bytes: int = 8 << 20
     decompress: bool = True
     plain: bool = False
@@ -74,6 +75,11 @@ class Source:
     def at_most(self, block_bytes: int) -> Source:
         """Return the same in blocks of no more bytes than that."""
         return replace(self, block_bytes=min(self.block_bytes, block_bytes))
+
+    @property
+    def text_field(self) -> str:
+        """The field or the column that holds the text."""
+        return "text" if self.field is None else self.field
 
     @property
     def ending(self) -> str:
@@ -271,7 +277,7 @@ def _read(
             on_input(item.plain_name, packer.closed)
         meter = Meter(None if hashes is None else digest(threads), on_bytes)
         if item.kind is not None and item.kind.is_table and not item.kind.is_stream:
-            yield from _pack_table(item, packer, source.field, on_bytes, rows)
+            yield from _pack_table(item, packer, source.text_field, on_bytes, rows)
             if hashes is not None and is_url(item.path):
                 hashes.append((item.plain_name, "", item.size or 0))
                 meter.digest = None
@@ -348,8 +354,8 @@ def _pack(
         if item.kind not in DELIMITERS:
             from bpe_cli.corpus.archive import pack_archive
 
-            return pack_archive(chunks, packer, begin, source.ending, source.field, rows)
-        return pack_delimited(chunks, packer, begin, DELIMITERS[item.kind], source.field, rows)
+            return pack_archive(chunks, packer, begin, source.ending, source.text_field, rows)
+        return pack_delimited(chunks, packer, begin, DELIMITERS[item.kind], source.text_field, rows)
     if source.documents == "lines":
         return pack_lines(chunks, packer)
     if source.documents == "jsonl":
@@ -359,7 +365,7 @@ def _pack(
             offset = begun[0] if begun else 0
             return Place(item.name, item.plain_name, None if offset else 1, offset)
 
-        return pack_jsonl(chunks, packer, begin_of, source.field, rows)
+        return pack_jsonl(chunks, packer, begin_of, source.text_field, rows)
     return pack_whole(chunks, packer)
 
 

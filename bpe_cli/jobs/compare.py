@@ -305,7 +305,7 @@ def compare(
         is_sampled = options.differences is not None or "code" in options.probes
         sample = Sample.shared(len(inputs.items)) if is_sampled else None
         seen = beginnings(len(inputs.items))
-        field = source.field if source.documents == "jsonl" else None
+        field = source.text_field if source.documents == "jsonl" else None
         settings = Settings(source.documents, field, _kept(options.specials))
         if by_parts is None:
             from bpe_cli.corpus import reading_each

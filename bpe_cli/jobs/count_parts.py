@@ -130,7 +130,7 @@ def settings_of(source: Source, options: Options) -> dict[str, Any]:
         "cutting": asdict(cutting) | {"special_tokens": list(cutting.special_tokens)},
         "chosen": chosen,
         "documents": source.documents,
-        "field": source.field,
+        "field": source.text_field,
         "decompress": source.decompress,
         "plain": source.plain,
         **({} if source.ending == "txt" else {"member": source.ending}),

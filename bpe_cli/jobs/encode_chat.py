@@ -20,7 +20,7 @@ from bpe_cli.jobs.documents import (
     kind_written,
     outputs_of,
 )
-from bpe_cli.jobs.files import FIELD, Streams, Target, check_kept, find_inputs
+from bpe_cli.jobs.files import Streams, Target, check_kept, find_inputs
 from bpe_cli.jobs.origins import Budget, Origin, Origins
 from bpe_cli.jobs.read_once import check_read_once
 from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, name_of, note_oddities
@@ -223,7 +223,7 @@ def as_conversations(source: Source) -> Source:
     return replace(
         source,
         documents="lines" if source.documents == "jsonl" else "whole",
-        field="messages" if source.field == FIELD else source.field,
+        field="messages" if source.field is None else source.field,
         json=True,
     )
 
@@ -281,7 +281,7 @@ class ConversationReader:
             self._number += 1
             if self._source.documents == "whole" or document.strip():
                 self._numbers.append(self._number)
-                conversation = read_conversation(document, self._name(self._number), self._source.field)
+                conversation = read_conversation(document, self._name(self._number), self._source.text_field)
                 if conversation.tools is None and self._tools is not None:
                     conversation = replace(conversation, tools=self._tools)
                 if self._chat.generation_prompt is not None:

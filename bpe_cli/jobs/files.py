@@ -161,7 +161,7 @@ def find_documents(
 
     kinds = {each.kind for each in inputs.items if each.kind is not None}
     if (
-        source.field != FIELD
+        source.text_field != FIELD
         and source.documents != "jsonl"
         and not any(kind.is_table and (kind != TAR or source.ending == "json") for kind in kinds)
     ):

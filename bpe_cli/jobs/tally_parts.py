@@ -126,7 +126,7 @@ def _settings_of(source: Source, hashes: Sequence[str], specials: Specials) -> d
         "tokenizers": list(hashes),
         "specials": "all" if specials == "all" else sorted(specials),
         "documents": source.documents,
-        "field": source.field,
+        "field": source.text_field,
         "decompress": source.decompress,
         "plain": source.plain,
         **({} if source.ending == "txt" else {"member": source.ending}),

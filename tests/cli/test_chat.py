@@ -114,6 +114,15 @@ def test_a_conversation_a_line(tmp_path):
     assert call(*chat, path).err == error(f"{path}:3: messages[0].role is not a string", "its keys are 'role'")
 
 
+@pytest.mark.parametrize("command", ["encode", "prepare -o out"])
+def test_a_field_that_is_named_is_read(command, tmp_path):
+    """Also if it is called as that of texts is."""
+    (tmp_path / "in.jsonl").write_text(json.dumps({"text": WHO, "messages": 5}) + "\n")
+    talk = (*command.split(), "--chat", "--jsonl", "in.jsonl", "-t", "gpt-4")
+    assert "in.jsonl:1" in call(*talk, "--field", "messages", cwd=tmp_path).err
+    assert call(*talk, "--field", "text", cwd=tmp_path).status == 0
+
+
 def test_generation_prompt(who):
     chat = ("encode", "--chat", who, "-t", "gpt-4")
     assert call(*chat, "--no-generation-prompt").text == SEED["gpt-4-32k"].removesuffix(" 100264 78191 100266") + "\n"

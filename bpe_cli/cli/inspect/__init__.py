@@ -14,7 +14,7 @@ from bpe_cli.cli.inspect.view_options import Reading, Shown
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.pictures import outputs_of
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.files import FIELD, check_outputs
+from bpe_cli.jobs.files import check_outputs
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.fast_typing import Annotated
 from bpe_cli.support.ordered_threads import usable_threads
@@ -229,7 +229,7 @@ def _check_alone(shown: Shown, documents: options.Documents, special: list[str] 
         "--lines": documents.lines,
         "--jsonl": documents.jsonl,
         "--plain": documents.plain,
-        "--field": documents.field != FIELD,
+        "--field": documents.field,
         "--member": documents.member,
         "--special": special,
     }

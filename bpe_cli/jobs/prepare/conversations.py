@@ -86,12 +86,10 @@ def conversation_source(source: Source) -> Source:
     Raises:
         UsageError: if texts are asked for.
     """
-    from bpe_cli.jobs.files import FIELD
-
     if source.documents == "lines" or source.plain:
         what = "lines of text" if source.documents == "lines" else "text as it is"
         raise UsageError(
             f"`chat` reads JSON, not {what}", hint='`documents="jsonl"` takes a conversation from each line'
         )
     documents: Documents = "lines" if source.documents == "jsonl" else "whole"
-    return replace(source, documents=documents, field="messages" if source.field == FIELD else source.field, json=True)
+    return replace(source, documents=documents, field="messages" if source.field is None else source.field, json=True)

@@ -219,7 +219,7 @@ class _Conversations:
     def _read(self, document: bytes, where: str) -> Conversation:
         from bpe_cli.chat import read_conversation
 
-        conversation = read_conversation(document, where, self._job.source.field)
+        conversation = read_conversation(document, where, self._job.source.text_field)
         if conversation.tools is None and self._chat.tools is not None:
             conversation = replace(conversation, tools=list(self._chat.tools))
         if self._chat.generation_prompt is not None:

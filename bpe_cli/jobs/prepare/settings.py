@@ -50,7 +50,7 @@ def settings_of(
         "specials": "all" if options.specials == "all" else list(options.specials),
         "refuse_specials": options.refuse_specials,
         "documents": source.documents,
-        "field": source.field,
+        "field": source.text_field,
         "decompress": source.decompress,
         "plain": source.plain,
         "part_bytes": options.part_bytes,
