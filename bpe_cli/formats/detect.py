@@ -72,6 +72,24 @@ def locate(path: Path) -> tuple[Path, str]:
     return path, fitting
 
 
+def files_of(path: Path) -> list[Path]:
+    """Return the files of the tokenizer at a path: itself, and those beside it if it is one of several.
+
+    A path at which there is no tokenizer is returned as it is.
+    """
+    try:
+        file, name = locate(path)
+    except (FormatError, InputError):
+        return [path]
+    if not path.is_dir() and name not in OF_SEVERAL:
+        return [path]
+    from bpe_cli.formats.huggingface import companions
+
+    names = {each for _, each in usual_names()} | companions.NAMES
+    beside = [file.parent / each for each in sorted(names) if "*" not in each]
+    return [path, file, *beside, *sorted((file.parent / companions.TEMPLATES).glob("*.jinja"))]
+
+
 def _head(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(HEAD_BYTES)

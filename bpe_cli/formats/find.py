@@ -23,7 +23,7 @@ import re
 from pathlib import Path
 
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats.detect import locate
+from bpe_cli.formats.detect import files_of, locate
 from bpe_cli.formats.files import load
 from bpe_cli.formats.read_file import read
 from bpe_cli.support.fast_dataclass import replace
@@ -85,6 +85,22 @@ def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
     if pattern is not None:
         raise UsageError(f"{named.name} has a split pattern of its own; no pattern can be given with it")
     return named
+
+
+def files_meant(spec: str) -> list[str]:
+    """Return the files that a tokenizer is read from, which ``find_tokenizer`` finds by the same name.
+
+    >>> files_meant("gpt-4o")
+    []
+    """
+    try:
+        if _is_path(spec):
+            return list(map(str, files_of(Path(spec))))
+        if spec.startswith(HUGGING_FACE):
+            return list(map(str, files_of(snapshot(spec.removeprefix(HUGGING_FACE)))))
+    except (FormatError, InputError, UsageError, OSError):  # whoever reads it says so
+        return []
+    return []
 
 
 def _is_path(spec: str) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.files import Streams
+from bpe_cli.jobs.tokenizers import files_of
 from bpe_cli.support.listening import Listener, by_totals
 from bpe_cli.tokenizer import Tokenizer
 
@@ -60,8 +61,9 @@ class Change:
     @property
     def read_files(self) -> list[tuple[str, str]]:
         """What messages call the files that are read besides a corpus, and their paths."""
-        files = {"the list of tokens": self.add_tokens, "the tokenizer of `merge`": self.merge}
-        return [(what, path) for what, path in files.items() if path is not None]
+        listed = [] if self.add_tokens is None else [("the list of tokens", self.add_tokens)]
+        merged = [] if self.merge is None else [path for _, path in files_of(self.merge)]
+        return [*listed, *(("the tokenizer of `merge`", path) for path in merged)]
 
     def map_path(self, output: str) -> str:
         """Return the path of the map of ids: as given, else beside the output.
@@ -70,7 +72,7 @@ class Change:
             UsageError: if no path is given and the output has no place beside it, or the path is the output's.
         """
         if self.id_map is not None:
-            if os.path.abspath(self.id_map) == os.path.abspath(output):
+            if os.path.realpath(self.id_map) == os.path.realpath(output):
                 raise UsageError("`id_map` and `output` are the same file")
             return self.id_map
         try:

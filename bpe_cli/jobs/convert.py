@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.jobs.changes import Change
-from bpe_cli.jobs.files import Streams, check_kept, streams_of
-from bpe_cli.jobs.tokenizers import load
+from bpe_cli.jobs.files import Streams, check_kept, check_outputs, streams_of
+from bpe_cli.jobs.tokenizers import files_of, load
 from bpe_cli.stages import SpecialToken
 from bpe_cli.support.core_arguments import list_of, losses_of, wrong_type
 from bpe_cli.support.listening import SILENCE, Listener, heard
@@ -134,9 +134,10 @@ def convert(
     if stdout is not None and not callable(getattr(stdout, "write", None)):
         raise wrong_type("stdout", "a binary stream", stdout)
     map_named = (change.id_map if change else id_map) is not None
-    written = [("`output`", path), ("`id_map`" if map_named else "the map of ids", map_path)]
-    kept = [] if isinstance(source, Tokenizer) else [("the tokenizer", os.fsdecode(source))]
-    check_kept(written, [*kept, *(change.read_files if change else [])], streams)
+    map_place = ("`id_map`" if map_named else "the map of ids", map_path)
+    written = [("`output`", path), map_place]
+    kept = [*files_of(source), *(change.read_files if change else [])]
+    check_kept(written, kept, streams)
     model = source if isinstance(source, Tokenizer) else load(source, pattern)
     added = tuple(list_of("special_tokens", special_tokens, "special tokens"))
     for each in added:
@@ -146,8 +147,9 @@ def convert(
         model = model.with_special_tokens(added)
     if change is not None:
         if change.reads_texts:  # what no change can mend is said before the work
-            places = _places(rehearse(skeleton(model), chosen, losses), path, map_path, stdout)
+            places = _places(rehearse(skeleton(model), chosen, losses), path, map_place, stdout)
             written += [("`output`", place) for place in places.values()]
+            check_kept(written, kept, streams)
         operation = change.apply(model, written, listener, streams)
         model = operation.tokenizer
     try:
@@ -157,7 +159,8 @@ def convert(
 
         error.hint = hint_at_ways(model, chosen, losses, error)
         raise
-    paths = _places(files, path, map_path, stdout)
+    paths = _places(files, path, map_place, stdout)
+    check_kept([("`output`", place) for place in paths.values()], kept, streams)
     contents = {paths[name]: content for name, content in files.items()}
     if map_path is not None and operation is not None:
         contents = {map_path: operation.id_map(), **contents}
@@ -195,9 +198,11 @@ def _format_of(output: str, name: str | None) -> str:
     return name
 
 
-def _places(files: Mapping[str, bytes], output: str, map_path: str | None, stdout: BinaryIO | None) -> dict[str, str]:
-    """Return where each file goes, and check that it and the map of ids can be written there."""
-    from bpe_cli.sinks.atomic import check_writable, made_folder
+def _places(
+    files: Mapping[str, bytes], output: str, id_map: tuple[str, str | None], stdout: BinaryIO | None
+) -> dict[str, str]:
+    """Return where each file goes, and check that it and the map of ids, a name and a path, can be written there."""
+    from bpe_cli.sinks.atomic import made_folder
 
     if output == _STDOUT and stdout is not None:
         if "" not in files:
@@ -209,18 +214,14 @@ def _places(files: Mapping[str, bytes], output: str, map_path: str | None, stdou
                 "this format cannot be written to a terminal",
                 hint="name a file with `output`, or pipe it into a program",
             )
-        if map_path is not None:
-            check_writable(map_path)
+        check_outputs([id_map])
         return {"": output}
     # One file of several may be named instead of their folder: vocab.txt with what lies beside it.
     folder = os.path.dirname(output) or "." if os.path.basename(output) in files else output
     paths = {name: str(Path(folder) / name) if name else output for name in files}
-    if map_path in paths.values():
-        raise UsageError(f"`id_map` names {map_path}, which is a file of the output")
     ready: AbstractContextManager[None] = nullcontext() if "" in files else made_folder(folder, kept=False)
     with ready:
-        for path in (*paths.values(), *([map_path] if map_path else ())):
-            check_writable(path)
+        check_outputs([*(("`output`", each) for each in paths.values()), id_map])
     return paths
 
 

@@ -176,11 +176,15 @@ def name_of(tokenizer: AnyTokenizer) -> str:
 
 
 def files_of(tokenizer: AnyTokenizer) -> Iterator[tuple[str, str]]:
-    """Yield the files that a tokenizer is read from, for ``check_kept``."""
+    """Yield the files that a tokenizer is read from, for ``check_kept``: of a folder, all that belong to it."""
     if isinstance(tokenizer, (str, os.PathLike)):
-        yield "the tokenizer", os.fsdecode(tokenizer)
+        name = os.fsdecode(tokenizer)
+        if _exists(name) or name.startswith("hf:"):  # the formats of files are not loaded for a named encoding
+            from bpe_cli.formats import files_meant
+
+            yield from (("the tokenizer", path) for path in files_meant(name))
     elif isinstance(tokenizer, TokenizerChoice):
-        yield "the tokenizer", tokenizer.name
+        yield from files_of(tokenizer.name)
         yield "the frequencies", tokenizer.frequencies or ""
 
 

@@ -98,6 +98,55 @@ def test_what_is_read_is_not_replaced(arguments, message, folder):
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Tokenizers of several files each, and a text."""
+    folder = tmp_path_factory.mktemp("folders")
+    (folder / "in.txt").write_text("hello\n")
+    (folder / "t.json").write_bytes(call("train", "-T", "one two", "-s", "258", "--pattern", "gpt2", "-q").out)
+    for name, kind in (("vm", "vocab-merges"), ("hf", "huggingface")):
+        assert call("convert", "t.json", "-o", f"{name}/", "-f", kind, "-q", cwd=folder).status == 0
+    (folder / "hf" / "chat_template.jinja").write_text("{{ messages }}")
+    (folder / "link").symlink_to("hf")
+    (folder / "hf" / "notes.txt").write_text("no file of a tokenizer\n")
+    return folder
+
+
+ENCODE = ("encode", "in.txt", "-t")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*ENCODE, "vm", "-o", "vm/merges.txt"), "-o would replace the tokenizer"),
+        ((*ENCODE, "vm/vocab.json", "-o", "vm/merges.txt"), "-o would replace the tokenizer"),
+        ((*ENCODE, "link", "-o", "hf/chat_template.jinja"), "-o would replace the tokenizer"),
+        (("inspect", "-T", "a", "-t", "hf", "--html", "hf/chat_template.jinja"), "--html would replace the tokenizer"),
+        (("compare", "-T", "a", "-t", "vm", "--json", "-o", "vm/vocab.json"), "-o would replace a tokenizer"),
+        (("convert", "hf", "-o", "hf/"), "-o would replace the tokenizer"),
+        (("convert", "hf", "-o", "link"), "-o would replace the tokenizer"),
+        (("convert", "hf", "-o", "hf/tokenizer.json"), "-o would replace the tokenizer"),
+        (("convert", "hf/tokenizer.json", "-o", "hf/"), "-o would replace the tokenizer"),
+        (("convert", "hf", "-o", "hf", "--add-tokens", "in.txt"), "-o would replace the tokenizer"),
+        (("convert", "hf", "-o", "hf", "--extend", "in.txt", "-s", "260"), "-o would replace the tokenizer"),
+        (("convert", "t.json", "-o", "vm", "-f", "vocab-merges", "--merge", "vm"),
+         "-o would replace the tokenizer of --merge"),
+        (("convert", "hf", "-o", "x.json", "--merge", "vm", "--id-map", "vm/merges.txt"),
+         "--id-map would replace the tokenizer of --merge"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_no_file_of_a_folder_is_replaced(arguments, message, folders):
+    """The merges of a pair were replaced by ids, and a folder was converted in place, where one file is refused."""
+    before = {path: path.read_bytes() for path in folders.rglob("*") if path.is_file()}
+    assert call(*arguments, "-q", cwd=folders) == (2, b"", error(message, WAY_OUT))
+    assert {path: path.read_bytes() for path in folders.rglob("*") if path.is_file()} == before
+
+
+def test_what_else_lies_in_a_folder_may_be_replaced(folders):
+    assert call(*ENCODE, "hf", "-o", "hf/notes.txt", "-q", cwd=folders) == (0, b"", "")
+
+
 STREAM_WAY_OUT = "name another file after the > (which empties it at once)"
 
 READERS = [
@@ -209,6 +258,16 @@ def test_stdin_can_be_a_file_too(folder):
 )
 def test_two_outputs_are_not_one(arguments, message, folder):
     assert call(*arguments, cwd=folder) == (2, b"", error(message, "name a file each"))
+    assert not (folder / "new").exists()
+
+
+@pytest.mark.parametrize("id_map", ["new/./tokenizer.json", "via/tokenizer_config.json"])
+def test_the_map_of_ids_is_no_file_of_the_output(id_map, folder):
+    """One of them was lost without a word."""
+    (folder / "via").symlink_to("new")
+    change = ("convert", "t.json", "--add-tokens", "in", "-o", "new", "-f", "huggingface", "--id-map", id_map)
+    message = f"-o and --id-map would both be written to {id_map}"
+    assert call(*change, cwd=folder) == (2, b"", error(message, "name a file each"))
     assert not (folder / "new").exists()
 
 
