@@ -116,15 +116,17 @@ def open_sink(
 
     Raises:
         OutputError: if something cannot be written; BrokenPipeError when stdout's reader went away.
-        UsageError: if the options do not fit the tokenizer.
+        UsageError: if the options do not fit the tokenizer, or a sidecar would replace what is none.
     """
     options = options or SinkOptions()
     if (options.tokens or options.spans) and to != "jsonl":
         raise UsageError(f"tokens and spans go into jsonl only, not into {to}", hint='use `to="jsonl"`')
     if path is not None and is_binary(to):
         from bpe_cli.sinks.numbers import BinSink, NpySink
-        from bpe_cli.sinks.sidecar import describe, sidecar_path
+        from bpe_cli.sinks.sidecar import check_replaced, describe, sidecar_path
 
+        if not is_direct(path):
+            check_replaced(path)
         with open_described(path, sidecar_path(path)) as (output, beside):
             numbers = (NpySink if to == "npy" else BinSink)(output, tokenizer, options)
             yield numbers

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 
-from bpe_cli.errors import InputError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.sinks.base import ANOTHER_RUN, HIGHEST_ID, Dtype, ReadOptions, SinkOptions
 from bpe_cli.sinks.numbers import choose_dtype
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
 
 SCHEMA = "bpe-ids/1"
+
+_HEAD_BYTES = 1 << 10
+"""Of these, the first say whether a file is a sidecar."""
 
 _FEW = 500
 """So many inputs are written by the standard library before orjson is imported, which takes as long."""
@@ -60,6 +64,31 @@ class Sidecar:
 def sidecar_path(path: str) -> str:
     """Return the path of a file's sidecar."""
     return f"{path}.json"
+
+
+def check_replaced(path: str) -> None:
+    """Check that what lies where the sidecar of a file will be written is a sidecar, or empty, or nothing.
+
+    Args:
+        path: The path of the binary file itself.
+
+    Raises:
+        UsageError: if it is something else.
+        InputError: if it cannot be read.
+    """
+    place = sidecar_path(path)
+    if not os.path.isfile(place):
+        return
+    try:
+        with open(place, "rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError as error:
+        raise cannot_read(place, error) from error
+    if head and not re.match(rb'\s*\{\s*"schema"\s*:\s*"bpe-ids/', head):
+        raise UsageError(
+            f"the record of `output` would replace {show_path(place)}, which is not a description of ids",
+            hint="give the output another name; its record is called so too, with .json at the end",
+        )
 
 
 def describe(sink: BinSink, inputs: Sequence[tuple[str, str, int]]) -> bytes:

@@ -261,6 +261,21 @@ def test_two_outputs_are_not_one(arguments, message, folder):
     assert not (folder / "new").exists()
 
 
+@pytest.mark.parametrize("kind", ["bin", "npy"])
+def test_a_record_replaces_no_other_file(kind, folder):
+    """A package.json beside the output ``package`` was lost."""
+    encode = ("encode", "-T", "hello", "--to", kind, "-q")
+    (folder / "package.json").write_text('{"name": "mine"}\n')
+    message = "the record of -o would replace package.json, which is not a description of ids"
+    hint = "give the output another name; its record is called so too, with .json at the end"
+    assert call(*encode, "-o", "package", cwd=folder) == (2, b"", error(message, hint))
+    assert (folder / "package.json").read_text() == '{"name": "mine"}\n'
+    assert not (folder / "package").exists()
+    (folder / "package.json").write_text("")
+    for _ in range(2):
+        assert call(*encode, "-o", "package", cwd=folder) == (0, b"", "")
+
+
 @pytest.mark.parametrize("id_map", ["new/./tokenizer.json", "via/tokenizer_config.json"])
 def test_the_map_of_ids_is_no_file_of_the_output(id_map, folder):
     """One of them was lost without a word."""
