@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.tokenizers import load_tokenizer
-from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, pair_of, specials_of, whole_number, wrong_type
+from bpe_cli.support.core_arguments import (
+    bytes_of,
+    flag,
+    list_of,
+    one_of,
+    pair_of,
+    specials_of,
+    whole_number,
+    wrong_type,
+)
 from bpe_cli.support.listening import SILENCE, Listener, heard
 from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.tokenizer.engine import sampling_of
@@ -157,8 +166,8 @@ def encode_files(
 
     one_of("counts", counts, ("numbers", "named", "json"))
     options = EncodeOptions(
-        to=_name("to", to), tokens=tokens, spans=spans, specials=specials_of(specials),
-        add_special_tokens=add_special_tokens, bos=bos, eot=eot,
+        to=_name("to", to), tokens=flag("tokens", tokens), spans=flag("spans", spans), specials=specials_of(specials),
+        add_special_tokens=flag("add_special_tokens", add_special_tokens), bos=bos, eot=eot,
         max_tokens=None if max_tokens is None else whole_number("max_tokens", max_tokens),
         counts=counts, sampling=sampling_of(sampling), threads=_threads(threads),
     )  # fmt: skip
@@ -344,7 +353,7 @@ def decode_files(
         one_of("errors", errors, ("strict", "replace", "ignore"))
     if dtype is not None:
         one_of("dtype", dtype, ("u16", "u32"))
-    options = DecodeOptions(_name("format", format), errors, lines, bos, eot, dtype)
+    options = DecodeOptions(_name("format", format), errors, flag("lines", lines), bos, eot, dtype)
     return decode(_paths(files), tokenizer, options, output=_output(output), listener=heard(listener))
 
 
@@ -476,7 +485,7 @@ def prepare(
         _documents(documents, field, member=member, paths=_paths(files)), tokenizer, options,
         folder=_path("folder", folder) or "",
         share=None if share is None else Share(*pair_of("share", share)),
-        overwrite=bool(overwrite),
+        overwrite=flag("overwrite", overwrite),
         engine=engine_named(_name("engine", engine) or "", count), listener=heard(listener),
     )  # fmt: skip
 
@@ -556,8 +565,7 @@ def inspect(
 
     conversations = _conversations(chat, add_generation_prompt, tools, date)
     for name, value in {"steps": steps, "full": full}.items():
-        if not isinstance(value, bool):
-            raise wrong_type(name, "a bool", value)
+        flag(name, value)
     if not steps and (pairs is not None or full):
         raise UsageError(f"{'full' if pairs is None else 'pairs'} needs steps=True")
     if steps and conversations is not None:
@@ -728,9 +736,8 @@ def compare(
     from bpe_cli.results import ComparisonReport
 
     named = list_of("tokenizers", tokenizers, "tokenizers")
-    if not isinstance(ids, bool):
-        raise wrong_type("ids", "a bool", ids)
-    if ids:
+    flag("overwrite", overwrite)
+    if flag("ids", ids):
         from bpe_cli.jobs.compare_ids import IdsOptions, compare_ids_of
         from bpe_cli.results import IdsComparison
 
@@ -758,7 +765,7 @@ def compare(
             _path("tallies_dir", tallies_dir) or "",
             None if share is None else Share(*pair_of("share", share)),
             PART_BYTES if part_bytes is None else whole_number("part_bytes", part_bytes, 1),
-            bool(overwrite),
+            overwrite,
         )
         count = None if processes is None else whole_number("processes", processes, 1)
         by_parts = ByParts(place, engine_named(_name("engine", engine) or "", count or threads))

@@ -17,7 +17,7 @@ from bpe_cli.datasets.parts import TABLES, UNINDEXED, Layout, PartRows, part_of_
 from bpe_cli.datasets.samples import SAMPLES
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.prepare.sides import SIDES
-from bpe_cli.support.core_arguments import list_of, whole_number, wrong_type
+from bpe_cli.support.core_arguments import flag, list_of, whole_number, wrong_type
 from bpe_cli.support.fast_dataclass import replace
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class TokenDataset:
             raise wrong_type("folder", "a str or a path", folder)
         np = numpy()
         self.folder = os.fspath(folder)
-        if check:
+        if flag("check", check):
             check_all(self.folder)
         manifest = open_whole(self.folder)
         self.settings: dict[str, Any] = manifest.settings

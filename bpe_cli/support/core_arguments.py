@@ -153,6 +153,17 @@ def whole_number(name: str, value: int, least: int = 0, most: int = (1 << 63) - 
     return value
 
 
+def flag(name: str, value: bool) -> bool:
+    """Return a value that is True or False; no other stands for one of them, as ``"no"`` would for True.
+
+    Raises:
+        TypeError: if the value is not a bool.
+    """
+    if not isinstance(value, bool):
+        raise wrong_type(name, "a bool", value)
+    return value
+
+
 def share_of(name: str, value: float) -> float:
     """Return a share, which is a number from 0 to 1.
 

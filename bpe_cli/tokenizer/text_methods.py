@@ -14,7 +14,7 @@ from functools import cached_property
 from bpe_cli import _core
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.blocks import Block
-from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, pack, specials_of, whole_number
+from bpe_cli.support.core_arguments import bytes_of, flag, list_of, one_of, pack, specials_of, whole_number
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal, TypeVar, cast
 from bpe_cli.tokenizer.engine import Text, sampling_of
@@ -92,7 +92,7 @@ class TextMethods(_core.Tokenizer):
         threads: int = 1,
     ) -> list[int]:
         """Do what ``encode`` says, with any options."""
-        asks_nothing = bos is None and eot is None and max_tokens is None and not add_special_tokens
+        asks_nothing = bos is None and eot is None and max_tokens is None and add_special_tokens is False
         if asks_nothing and sampling is None and specials is _NO_SPECIALS:
             self._learn()
         matcher, threads = self._matcher(specials), whole_number("threads", threads, 1)
@@ -295,8 +295,8 @@ class TextMethods(_core.Tokenizer):
             else:
                 raise UsageError(f"a pair has two texts, and this one has {len(each)}")
         return prepare(
-            prepared, post_processor=self._tokenizer.post_processor, add_special_tokens=add_special_tokens,
-            truncation=truncation, padding=fill,
+            prepared, post_processor=self._tokenizer.post_processor, truncation=truncation, padding=fill,
+            add_special_tokens=flag("add_special_tokens", add_special_tokens),
         )  # fmt: skip
 
     def _filling(self, pad_id: int | None) -> tuple[int, int, str]:
@@ -484,7 +484,7 @@ class TextMethods(_core.Tokenizer):
             TypeError: if an argument has the wrong type.
         """
         one_of("errors", errors, ("strict", "replace", "ignore"))
-        if skip_special_tokens:
+        if flag("skip_special_tokens", skip_special_tokens):
             special = {token.token_id for token in self._tokenizer.special_tokens if token.special}
             ids = [each for each in pack(ids) if each not in special]
         return _characters(self.decode_bytes(ids), errors)
@@ -532,7 +532,7 @@ class TextMethods(_core.Tokenizer):
         from bpe_cli.tokenizer.encoded import EncodedBatch
 
         several = batch if isinstance(batch, EncodedBatch) else list_of("batch", batch, "lists of ids")
-        if not skip_special_tokens:
+        if not flag("skip_special_tokens", skip_special_tokens):
             one_of("errors", errors, ("strict", "replace", "ignore"))
             if not isinstance(several, EncodedBatch):
                 found = self._tokenizer.engine.decode_lists(several, _threads(None))
@@ -699,8 +699,8 @@ class TextMethods(_core.Tokenizer):
 
         return apply_chat_template(
             cast("Any", self), messages, tools=tools, documents=documents, chat_template=chat_template,
-            add_generation_prompt=add_generation_prompt, tokenize=tokenize, specials=specials_of(specials),
-            arguments=arguments,
+            add_generation_prompt=flag("add_generation_prompt", add_generation_prompt),
+            tokenize=flag("tokenize", tokenize), specials=specials_of(specials), arguments=arguments,
         )  # fmt: skip
 
     # -- what several methods do ---------------------------------------------------------------
@@ -743,7 +743,7 @@ class TextMethods(_core.Tokenizer):
         from bpe_cli.tokenizer.special_tokens import edges_of
         from bpe_cli.tokenizer.usage import NO_EDGES
 
-        if not add_special_tokens and bos is None and eot is None:
+        if not flag("add_special_tokens", add_special_tokens) and bos is None and eot is None:
             return NO_EDGES
         return edges_of(self._tokenizer, add_special_tokens=add_special_tokens, bos=bos, eot=eot)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import operator
 from pathlib import Path
 
 import pytest
@@ -73,11 +74,11 @@ FURTHER = {"arguments", "options"}
 """Arguments by any name: what a template may look for, which may be anything, and options, which have names."""
 
 
+CALLED = {name: operator.attrgetter(name)(bpe_cli) for name in CALLS}
+
+
 def parameters(name: str) -> list[str]:
-    call = getattr(bpe_cli, name.split(".")[0])
-    for part in name.split(".")[1:]:
-        call = getattr(call, part)
-    return [each for each in inspect.signature(call).parameters if each != "self"]
+    return [each for each in inspect.signature(CALLED[name]).parameters if each != "self"]
 
 
 def refusal(call) -> str | None:
@@ -107,6 +108,24 @@ def test_a_wrong_argument_is_refused_in_words(name, tmp_path, monkeypatch):
             assert message is None or any(each in message for each in named), (parameter, value, message)
             compared()
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".tmp"] == []
+
+
+FLAGS = [
+    (name, parameter.name) for name in CALLS for parameter in inspect.signature(CALLED[name]).parameters.values()
+    if isinstance(parameter.default, bool) and "str" not in str(parameter.annotation)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "parameter"), FLAGS)
+def test_only_a_bool_says_yes_or_no(name, parameter, tmp_path, monkeypatch):
+    """``prepare(overwrite="no")`` overwrote."""
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").write_bytes(b"a b")
+    Path("1.txt").write_bytes(b"64 275")
+    call, right = CALLS[name]
+    for value in ("no", "", 0, 1, None):
+        with pytest.raises(TypeError, match=f"^{parameter} must be a bool, not {type(value).__name__}$"):
+            call(**right | {parameter: value})
 
 
 def test_every_public_function_is_among_them():
