@@ -161,10 +161,13 @@ def encode_files(
         BpeError: if the tokenizer or an option does not exist, or a file cannot be read, written or encoded.
         TypeError: if an argument has the wrong type.
     """
-    from bpe_cli.jobs.documents import EncodeOptions
+    from bpe_cli.jobs.documents import EncodeOptions, kind_written
     from bpe_cli.jobs.encode import encode
+    from bpe_cli.jobs.files import Target
 
     one_of("counts", counts, ("numbers", "named", "json"))
+    if counts != "numbers" and kind_written(_name("to", to), Target.of(_output(output))) != "count":
+        raise UsageError('counts needs `to="count"`')
     options = EncodeOptions(
         to=_name("to", to), tokens=flag("tokens", tokens), spans=flag("spans", spans), specials=specials_of(specials),
         add_special_tokens=flag("add_special_tokens", add_special_tokens), bos=bos, eot=eot,
@@ -177,7 +180,7 @@ def encode_files(
         raise UsageError("chunks and truncation are for texts, and `chat` reads conversations")
     source = _documents(documents, field, member=member, paths=_paths(files))
     if parts is not None:
-        return encode(source, tokenizer, parts=parts, output=_output(output), listener=heard(listener))
+        return encode(source, tokenizer, options, parts=parts, output=_output(output), listener=heard(listener))
     if conversations is None:
         return encode(source, tokenizer, options, output=_output(output), listener=heard(listener))
     from bpe_cli.jobs.encode_chat import encode_chat
@@ -200,6 +203,10 @@ def _parts(
         raise UsageError('`size` and `to="chunks"` belong together')
     if truncate is not None and to != "text":
         raise UsageError('`truncate` needs `to="text"`')
+    if size is None and (overlap or break_at != "token"):
+        raise UsageError(f'`{"overlap" if overlap else "break_at"}` needs `to="chunks"`')
+    if truncate is None and keep != "head":
+        raise UsageError("`keep` needs `truncate`")
     if size is not None:
         return ChunkOptions(whole_number("size", size, 1), overlap, break_at, options.specials, options.threads)
     if truncate is not None:
@@ -573,11 +580,13 @@ def inspect(
     if (steps or conversations is not None) and texts is None:
         raise UsageError(f"{'steps' if steps else 'chat'} needs texts")
     if data is not None:
+        _about_texts(None, documents, field, member, specials_of(specials))
         return _inspected_data(tokenizer, texts, _path("data", data) or "", rows, listener)
     if rows is not None:
         raise UsageError("rows needs data")
     if tokenizer is None:
         raise UsageError("tokenizer is None, which works only with data")
+    _about_texts(texts, documents, field, member, specials_of(specials))
     source = None if texts is None else _source(texts, documents, field, member)
     if conversations is not None and texts is not None and source is not None:
         return _inspected_chat(tokenizer, texts, source, conversations, specials, listener)
@@ -736,8 +745,15 @@ def compare(
     from bpe_cli.results import ComparisonReport
 
     named = list_of("tokenizers", tokenizers, "tokenizers")
-    flag("overwrite", overwrite)
+    by_part = {
+        "part_bytes": part_bytes, "share": share, "overwrite": flag("overwrite", overwrite) or None,
+        "engine": None if engine == "local" else engine, "processes": processes,
+    }  # fmt: skip
     if flag("ids", ids):
+        for name, value in {"tallies_dir": tallies_dir, **by_part}.items():
+            if value is not None:
+                raise UsageError(f"`{name}` and `ids=True` are different comparisons", hint="ask for one at a time")
+        _about_texts(texts, documents, field, member)
         from bpe_cli.jobs.compare_ids import IdsOptions, compare_ids_of
         from bpe_cli.results import IdsComparison
 
@@ -746,13 +762,9 @@ def compare(
         return IdsComparison(compare_ids_of(named, source, how, listener=heard(listener)))
     if library is not None or texts is None:
         raise UsageError("library needs ids=True" if library else "texts are missing", hint="compare(..., ids=True)")
-    given = {
-        "part_bytes": part_bytes, "share": share, "overwrite": overwrite or None,
-        "engine": None if engine == "local" else engine, "processes": processes,
-    }  # fmt: skip
     by_parts = None
     if tallies_dir is None:
-        for name, value in given.items():
+        for name, value in by_part.items():
             if value is not None:
                 raise UsageError(f"`{name}` needs `tallies_dir`")
     else:
@@ -1007,6 +1019,17 @@ def _documents(documents: Documents, field: str, **where: Any) -> Source:
         raise wrong_type("field", "a str", field)
     _name("member", where.get("member"))
     return Source(**where, documents=documents, field=None if field == "text" else field)
+
+
+def _about_texts(
+    texts: Texts | None, documents: Documents, field: str, member: str | None, specials: Specials = ()
+) -> None:
+    """Check that nothing is said about texts if there are none."""
+    _documents(documents, field, member=member)
+    said = {"specials": specials, "documents": documents != "whole", "field": field != "text", "member": member}
+    idle = next((name for name, value in said.items() if value), None)
+    if texts is None and idle is not None:
+        raise UsageError(f"`{idle}` needs a text, and none is given", hint="`texts` takes a text itself")
 
 
 def _source(texts: Texts, documents: Documents, field: str, member: str | None = None) -> Source:

@@ -270,10 +270,10 @@ def run(
     done = encode(
         documents.source(running.block_size, lines=segmented),
         inferred.choice(applied.choice()),
-        None if segmented or divided else _job_options(applied, written, drawing, running),
+        _job_options(applied, written, drawing, running),
         chat=conversations.job_options() if conversations.chat else None,
         words=subwords.job_options(drawing.sampling(), running.threads) if segmented else None,
-        parts=_parts(parts, applied, written, drawing, running.threads) if divided else None,
+        parts=_parts(parts, applied, written.to, running.threads) if divided else None,
         output=sys.stdout.buffer if output is None else output,
         listener=listener,
         streams=process_streams(),
@@ -283,14 +283,13 @@ def run(
 
 
 def _parts(
-    parts: Parts, applied: options.Applied, written: Written, drawing: Drawing, threads: int | None
+    parts: Parts, applied: options.Applied, to: str | None, threads: int | None
 ) -> "ChunkOptions | TruncateOptions | None":
     """Return the options of a job that writes parts of texts."""
     specials, refuse = options.specials_of(applied.special)
-    made = parts.job_options(written.to, () if refuse else specials, threads)
-    if refuse or drawing.sampling() is not None:
-        raise UsageError(f"{'--special error' if refuse else 'sampling'} is for ids, and text is written")
-    _check_no_ids(applied, written)
+    made = parts.job_options(to, () if refuse else specials, threads)
+    if refuse:
+        raise UsageError("--special error is for ids, and text is written")
     return made
 
 
@@ -340,22 +339,6 @@ def _check_idle(
         return
     if applied.special:
         raise UsageError("segmented text has no ids, and --special is only for ids", hint="leave it out")
-    _check_no_ids(applied, written)
-
-
-def _check_no_ids(applied: options.Applied, written: Written) -> None:
-    """Check that nothing is said about ids where text is written."""
-    about_ids = {
-        "--with": written.with_,
-        "--bos": applied.bos,
-        "--eot": applied.eot,
-        "--max-tokens": written.max_tokens is not None,
-        "--add-special-tokens": applied.add_special_tokens,
-    }
-    useless = [name for name, given in about_ids.items() if given]
-    if useless:
-        what = "segmented text has" if written.to == "segmented" else "parts of texts have"
-        raise UsageError(f"{what} no ids, and {useless[0]} is only for ids", hint="leave it out")
 
 
 def _show(

@@ -239,6 +239,24 @@ class EncodeOptions:
     sampling: Sampling | None = None
     threads: int | None = None
 
+    def check_no_ids(self, what: str) -> None:
+        """Check that nothing is said about ids where text is written; ``what`` begins the message.
+
+        Raises:
+            UsageError: if something is.
+        """
+        about_ids = {
+            "tokens": self.tokens,
+            "spans": self.spans,
+            "bos": self.bos is not None,
+            "eot": self.eot is not None,
+            "max_tokens": self.max_tokens is not None,
+            "add_special_tokens": self.add_special_tokens,
+        }
+        useless = [name for name, given in about_ids.items() if given]
+        if useless:
+            raise UsageError(f"{what} no ids, and `{useless[0]}` is only for ids", hint="leave it out")
+
     def sink_options(self, edges: Edges, inputs: Inputs | None = None, origins: Named | None = None) -> SinkOptions:
         """Return the options of a sink: of inputs, each document of which has an origin."""
         from bpe_cli.sinks import SinkOptions

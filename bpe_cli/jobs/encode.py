@@ -58,6 +58,10 @@ def encode(
         InputError: if an input cannot be read, or holds what cannot be encoded.
         OutputError: if the output cannot be written.
     """
+    if options is not None and (parts is not None or words is not None):
+        options.check_no_ids("segmented text has" if parts is None else "parts of texts have")
+        if parts is not None and options.sampling is not None:
+            raise UsageError("sampling is for ids, and text is written")
     if parts is not None:
         from bpe_cli.jobs.chunk import divide
 

@@ -52,6 +52,12 @@ def test_a_limit_of_differences_is_for_differences(folder):
     assert call(*two, "--diff-limit", "3", cwd=folder).status == 0
 
 
+@pytest.mark.parametrize("option", ["--pivot en", "--diff-limit 3"])
+def test_ids_are_compared_without_the_rest(option):
+    told = error(f"--ids and {option.split()[0]} are different comparisons", "ask for one at a time")
+    assert call("compare", "-t", "gpt2", "-t", "gpt2", "--ids", *option.split()) == (2, b"", told)
+
+
 @pytest.mark.parametrize("option", ["--pairs pairs", "--parallel en=in.txt", "--probe numbers", "--overlap", "--diff"])
 def test_csv_names_what_it_has_no_place_for(option, folder):
     message = f"--csv holds measurements of inputs only, not {option.split()[0]}"

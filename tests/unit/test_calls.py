@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -64,6 +65,69 @@ def test_a_tokenizer_by_its_path_is_not_replaced(text):
 def test_no_files_are_an_error_and_not_stdin():
     with pytest.raises(UsageError, match="files is empty"):
         bpe_cli.encode_files(GPT2, [], "x.npy")
+
+
+NO_IDS = "parts of texts have no ids, and `{}` is only for ids"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"to": "chunks", "size": 2, "max_tokens": 1}, NO_IDS.format("max_tokens")),
+        ({"to": "chunks", "size": 2, "bos": 0}, NO_IDS.format("bos")),
+        ({"to": "chunks", "size": 2, "tokens": True}, NO_IDS.format("tokens")),
+        ({"to": "text", "truncate": 2, "spans": True}, NO_IDS.format("spans")),
+        ({"to": "text", "truncate": 2, "eot": "auto"}, NO_IDS.format("eot")),
+        ({"to": "text", "truncate": 2, "add_special_tokens": True}, NO_IDS.format("add_special_tokens")),
+        ({"to": "chunks", "size": 2, "sampling": bpe_cli.Sampling("dropout", 0.1)},
+         "sampling is for ids, and text is written"),
+        ({"to": "chunks", "size": 2, "counts": "json"}, 'counts needs `to="count"`'),
+        ({"counts": "named"}, 'counts needs `to="count"`'),
+        ({"overlap": 1}, '`overlap` needs `to="chunks"`'),
+        ({"to": "text", "truncate": 2, "break_at": "line"}, '`break_at` needs `to="chunks"`'),
+        ({"to": "chunks", "size": 2, "keep": "tail"}, "`keep` needs `truncate`"),
+    ],
+)  # fmt: skip
+def test_an_option_without_effect_is_refused(options, message, text):
+    """``max_tokens`` looked as if it were checked."""
+    with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
+        bpe_cli.encode_files(GPT2, text, "out.txt", **options)
+    assert not Path("out.txt").exists()
+
+
+def test_counts_by_the_name_of_the_output(text):
+    bpe_cli.encode_files(GPT2, text, "x.count", counts="json")
+    assert json.loads(Path("x.count").read_bytes())
+
+
+@pytest.mark.parametrize(
+    "option",
+    [{"tallies_dir": "x"}, {"share": (1, 2)}, {"processes": 3}, {"part_bytes": 1}, {"overwrite": True},
+     {"engine": "ray"}],
+)  # fmt: skip
+def test_ids_are_compared_in_one_run(option):
+    with pytest.raises(UsageError, match=rf"^`{next(iter(option))}` and `ids=True` are different comparisons$"):
+        bpe_cli.compare(["gpt2", "gpt2"], ids=True, **option)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"specials": ("nope",)}, "`specials` needs a text, and none is given"),
+        ({"documents": "lines"}, "`documents` needs a text, and none is given"),
+        ({"documents": "bogus"}, "documents must be 'whole' or 'lines' or 'jsonl', not 'bogus'"),
+        ({"field": "a"}, "`field` needs a text, and none is given"),
+        ({"member": "txt"}, "`member` needs a text, and none is given"),
+    ],
+)
+def test_what_is_said_about_texts_needs_some(option, message):
+    with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
+        bpe_cli.inspect("gpt2", **option)
+    with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
+        bpe_cli.inspect(None, data="no-such-file", **option)
+    if "specials" not in option:
+        with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
+            bpe_cli.compare(["gpt2", "gpt2"], ids=True, **option)
 
 
 def test_a_listener_hears_of_all(text):
