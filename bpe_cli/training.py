@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @overload
 def train(
     corpus: Corpus | Mapping[str, Corpus],
-    algorithm: str = "bbpe",
+    algorithm: str | None = None,
     *,
     documents: Documents | None = None,
     field: str = "text",
@@ -62,7 +62,7 @@ def train(
 @overload
 def train(
     corpus: Corpus | Mapping[str, Corpus],
-    algorithm: str = "bbpe",
+    algorithm: str | None = None,
     *,
     documents: Documents | None = None,
     field: str = "text",
@@ -89,7 +89,7 @@ def train(
 @overload
 def train(
     corpus: Corpus,
-    algorithm: str = "bbpe",
+    algorithm: str | None = None,
     *,
     documents: Documents | None = None,
     field: str = "text",
@@ -115,7 +115,7 @@ def train(
 ) -> None: ...
 def train(
     corpus: Corpus | Mapping[str, Corpus],
-    algorithm: str = "bbpe",
+    algorithm: str | None = None,
     *,
     documents: Documents | None = None,
     field: str = "text",
@@ -154,8 +154,8 @@ def train(
         corpus: A list or other iterable of texts, each a document (``str``, or ``bytes`` in UTF-8); or files: one
             ``pathlib.Path`` or several. A ``str`` is always a text, so files must be given as paths. Folders and glob
             patterns work as on the command line. For named corpora, give a mapping from names to any of these.
-        algorithm: One of the algorithms of ``bpe train -a``. Its option ``compat`` makes it follow another library's
-            rules.
+        algorithm: One of the algorithms of ``bpe train -a``; None for ``bbpe``, or for what ``target`` asks for. Its
+            option ``compat`` makes it follow another library's rules.
         documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
             ``jsonl``. None means lines for the algorithms that learn from lines, and whole files for all others.
         field: The JSON field or table column that holds the text.
@@ -202,7 +202,7 @@ def train(
         TrainingError: if there is no text, or the vocabulary is too small for its initial tokens.
         InputError: if a file cannot be read, or a text contains a lone surrogate.
     """
-    for name, value in (("algorithm", algorithm), ("field", field), ("member", member or "")):
+    for name, value in (("algorithm", algorithm or ""), ("field", field), ("member", member or "")):
         if not isinstance(value, str):
             raise wrong_type(name, "a str", value)
     if documents is not None:
@@ -214,6 +214,7 @@ def train(
 
         algorithm, chosen = chosen_for(target, algorithm)
         options = chosen | options
+    algorithm = "bbpe" if algorithm is None else algorithm
     wanted = None if sizes is None else _sizes_of(sizes, options)
     if wanted is None and (held_out is not None or d_model is not None):
         raise UsageError("`held_out` and `d_model` measure several sizes", hint="`sizes=[8000, 16000]` names them")
@@ -366,7 +367,7 @@ _BLOCK_BYTES = 1 << 23
 
 def _blocks(texts: Iterator[object], as_lines: bool) -> Iterator[Block]:
     """Yield texts as blocks of documents."""
-    from bpe_cli.support.blocks import Block
+    from bpe_cli.support.blocks import Block, lines_of
 
     waiting: list[bytes] = []
     size = 0
@@ -374,7 +375,7 @@ def _blocks(texts: Iterator[object], as_lines: bool) -> Iterator[Block]:
         if not isinstance(text, (str, bytes, bytearray, memoryview)):
             raise TypeError(f"a text of the corpus is a str or bytes, and not of type {type(text).__name__}")
         data = bytes_of(text, f"text at place {place} of the corpus")
-        waiting += data.splitlines() if as_lines else [data]
+        waiting += lines_of(data) if as_lines else [data]
         size += len(data)
         if size >= _BLOCK_BYTES:
             yield Block.of(waiting)

@@ -15,6 +15,16 @@ if TYPE_CHECKING:
     from bpe_cli.errors import BpeError
 
 
+def lines_of(data: bytes) -> list[bytes]:
+    r"""Return the lines of a text as those of a file are read: each ends in ``\n`` or ``\r\n``, and no other does.
+
+    >>> lines_of(b"one\r\ntwo\rthree\n"), lines_of(b"")
+    ([b'one', b'two\rthree'], [])
+    """
+    *lines, last = data.split(b"\n")
+    return [*(line.removesuffix(b"\r") for line in lines), *([last] if last else [])]
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """Some documents, one after the other.

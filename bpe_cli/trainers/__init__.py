@@ -128,7 +128,7 @@ def train(texts: Iterable[str | bytes], options: Options) -> Tokenizer:
         UsageError: if the options contradict each other, or a number is too large.
         InputError: if a text has a lone surrogate.
     """
-    from bpe_cli.support.blocks import Block
+    from bpe_cli.support.blocks import Block, lines_of
     from bpe_cli.support.core_arguments import bytes_of
     from bpe_cli.trainers.counts import new_counts
     from bpe_cli.trainers.option_checks import check_numbers, check_spelling
@@ -138,7 +138,7 @@ def train(texts: Iterable[str | bytes], options: Options) -> Tokenizer:
     check_spelling(options)
     documents = [bytes_of(text) for text in texts]
     if trainer.takes_lines(options):
-        documents = [line for document in documents for line in document.splitlines()]
+        documents = [line for document in documents for line in lines_of(document)]
     counts = new_counts()
     trainer.count([Block.of(documents)], options, counts)
     return trainer.train(counts, options).tokenizer

@@ -70,6 +70,26 @@ def test_texts_files_and_the_command_give_the_same(algorithm, tmp_path):
     assert out.read_bytes() == dump(made, "bpe.json", ["ids"])[""]
 
 
+@pytest.mark.parametrize("text", ["low\rlower\r\nlow\r", "low\n\nlow\r\n\r", "low\x0blow\x85\n", "\n"])
+def test_lines_of_texts_are_those_of_files(text, tmp_path):
+    """A lone CR ended a line of a text, and none of a file."""
+    path = tmp_path / "corpus.txt"
+    path.write_bytes((text * 2 + "low lower\n").encode())
+    for algorithm in ("bpe", "wordpiece"):
+        assert train([path.read_bytes()], algorithm, vocab_size=40) == train(path, algorithm, vocab_size=40)
+    options = {"vocab_size": 40, "compat": "sentencepiece"}
+    assert train([path.read_bytes()], "bpe", **options) == train(path, "bpe", **options)
+
+
+def test_a_target_chooses_the_algorithm():
+    """It was ``bbpe`` whatever the target, which SentencePiece does not read."""
+    made = train([TEXT], target="sentencepiece", vocab_size=20)
+    assert made == train([TEXT], "unigram", compat="sentencepiece", vocab_size=20)
+    assert train([TEXT], target="transformers", vocab_size=260) == train([TEXT], vocab_size=260)
+    with pytest.raises(UsageError, match="sentencepiece reads nothing that bbpe trains"):
+        train([TEXT], "bbpe", target="sentencepiece", vocab_size=20)
+
+
 def test_many_texts_are_counted_in_blocks(monkeypatch):
     monkeypatch.setattr(training, "_BLOCK_BYTES", 5)
     words = TEXT.split()
