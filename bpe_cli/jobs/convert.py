@@ -133,6 +133,10 @@ def convert(
     listener, streams = heard(listener), streams_of(streams)
     if stdout is not None and not callable(getattr(stdout, "write", None)):
         raise wrong_type("stdout", "a binary stream", stdout)
+    if stdout is not None:
+        from bpe_cli.sinks.stream import whole_stream
+
+        stdout = whole_stream(stdout)
     map_named = (change.id_map if change else id_map) is not None
     map_place = ("`id_map`" if map_named else "the map of ids", map_path)
     written = [("`output`", path), map_place]

@@ -88,7 +88,11 @@ class Target:
     @classmethod
     def of(cls, output: Destination) -> Target:
         """Return the target of a job, given as a path or a stream."""
-        return cls(os.fspath(output)) if isinstance(output, (str, os.PathLike)) else cls(None, output)
+        if isinstance(output, (str, os.PathLike)):
+            return cls(os.fspath(output))
+        from bpe_cli.sinks.stream import whole_stream
+
+        return cls(None, whole_stream(output))
 
     def open(self) -> AbstractContextManager[Output]:
         """Open it for text, compressed if its name says so.

@@ -18,6 +18,7 @@ from bpe_cli.stages import SpecialToken
 from tests.cli_runner import call
 
 GPT2 = bpe_cli.load("gpt2")
+SMALL = bpe_cli.train(["low lower"], vocab_size=258)
 TEXT = "hello world\nnaïve 你好\n\nhello\n"
 
 
@@ -93,6 +94,36 @@ def test_an_option_without_effect_is_refused(options, message, text):
     with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
         bpe_cli.encode_files(GPT2, text, "out.txt", **options)
     assert not Path("out.txt").exists()
+
+
+class Writer:
+    """All that a program needs to take bytes."""
+
+    def __init__(self) -> None:
+        self.parts = []
+
+    def write(self, data: bytes) -> None:
+        self.parts.append(data)
+
+
+@pytest.mark.parametrize("to", ["ids", "jsonl", "bin", "count", "chunks"])
+def test_a_stream_need_only_write(to, text):
+    """It was asked for its ``fileno``, and whether it is a terminal."""
+    writer, stream = Writer(), io.BytesIO()
+    for output in (writer, stream):
+        bpe_cli.encode_files(GPT2, text, output, to=to, **({"size": 2} if to == "chunks" else {}))
+    assert b"".join(writer.parts) == stream.getvalue() != b""
+
+
+def test_text_and_tokenizers_go_to_such_a_stream_too(text):
+    bpe_cli.encode_files(GPT2, text, "x.bin")
+    decoded, segmented, converted = Writer(), Writer(), Writer()
+    bpe_cli.decode_files(GPT2, "x.bin", decoded)
+    assert b"".join(decoded.parts) == text.read_bytes()
+    bpe_cli.segment_files(GPT2, text, segmented)
+    assert b"".join(segmented.parts).startswith(b"hello")
+    bpe_cli.convert(SMALL, "-", "bpe.json", stdout=converted)
+    assert b"".join(converted.parts) == dump(SMALL, "bpe.json")[""]
 
 
 def test_counts_by_the_name_of_the_output(text):
