@@ -61,8 +61,7 @@ _ARGUMENTS = {
             "pass_over", "pass_over=yes", "preload", "run_pattern", "shared_merges", "window_alpha",
         )
     },
-    "spans": "--with", "tokens": "--with",
-    "texts": "--text", "tokenizer": "-t",
+    "spans": "--with", "texts": "--text", "tokenizer": "-t", "tokens": "--with",
     'way="split"': "--split",
     'way="truncate"': "--max-length",
     "threshold": "--vocabulary-threshold",

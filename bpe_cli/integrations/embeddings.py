@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.jobs.files import Streams
-from bpe_cli.support.core_arguments import list_of, wrong_type
+from bpe_cli.support.core_arguments import flag, list_of, whole_number, wrong_type
 from bpe_cli.support.messages import cannot_read, show_path
 from bpe_cli.surgery import Operation
 from bpe_cli.surgery.embeddings import IdMap, moved, numpy
@@ -72,7 +72,7 @@ def move_embeddings(
     table = _map(id_map)
     wanted = None if tensors is None else list_of("tensors", tensors, "names")
     path = _path("output", output)
-    pursuit = {"sparsity": sparsity, "scaled": scaled}
+    pursuit = {"sparsity": whole_number("sparsity", sparsity, 1), "scaled": flag("scaled", scaled)}
     with _opened("source", source) as (data, header), _donor(donor) as other:
         names = _chosen(header, wanted)
         new = {name: _Moved(data, header, name, table, other, pursuit) for name in names}

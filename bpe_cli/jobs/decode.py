@@ -160,6 +160,7 @@ class _Decoding:
     def decode(self, item: Input, streams: Streams, advance: Callable[[int], None]) -> None:
         """Decode an input."""
         from bpe_cli.corpus import open_stream
+        from bpe_cli.corpus.opening import is_url
         from bpe_cli.sinks.read import kind_of, read_batches
         from bpe_cli.sinks.sidecar import complete
         from bpe_cli.tokenizer.streaming import CharacterStream
@@ -175,6 +176,11 @@ class _Decoding:
             if kind == "tokens":  # read by their texts
                 self._model = self._with_layout()
                 self._asked = replace(self._asked, tokenizer=self._model)
+            if kind in ("npy", "bin") and is_url(item.path):
+                self._listener.note(
+                    f"the record of {item.name} is not read, as only one on disk is: `dtype`, `bos` and `eot` say what "
+                    "it says"
+                )
             reading, sidecar = complete(kind, item.path, self._asked, self._model)
             if sidecar is not None and not (sidecar.is_of(self._model) or sidecar.is_of(self._with_layout())):
                 name = sidecar.tokenizer_name or "another tokenizer"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 
+from bpe_cli.errors import InputError
 from bpe_cli.sinks.base import IDS_AT_ONCE, Sink, SinkOptions, Table, parts
 from bpe_cli.sinks.lines import rows, visible_table
 from bpe_cli.support.fast_typing import TYPE_CHECKING
@@ -181,12 +182,19 @@ class StagedSpanFinder:
         self._next = next(self._waiting, None)
 
     def find(self, ids: list[int]) -> list[tuple[int, int]]:
-        """Return the [start, end) of the next tokens; a token that is not from the text has an empty span."""
+        """Return the [start, end) of the next tokens.
+
+        Raises:
+            InputError: if the text, encoded again, has other tokens.
+        """
         spans = []
         for token_id in ids:
             if self._next is None or self._next[0] != token_id:
-                spans.append((self.position, self.position))
-                continue
+                raise InputError(
+                    f"spans cannot be found: from byte {self.position:,} of a document on, its text has other tokens "
+                    "when it is encoded again",
+                    hint="leave spans out",
+                )
             _, start, end = self._next
             spans.append((self._start + start, self._start + end))
             self.position = self._start + end

@@ -49,6 +49,15 @@ def test_a_store_is_a_folder(arguments: tuple[str, ...], scheme: str, shelf: She
         assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes() != b""
 
 
+def test_a_record_beside_an_object_is_not_read(shelf: Shelf, tmp_path: Path) -> None:
+    """What it says of the ids counted for nothing, without a word."""
+    put(shelf, tmp_path / "data", {"x.bin": b"\x40\0"})
+    url = f"{roots(shelf)['s3']}x.bin"
+    done = call("decode", url, "-t", "gpt2", env=dict(environment(shelf)))
+    said = f"note: the record of {url} is not read, as only one on disk is: --dtype, --bos and --eot say what it says\n"
+    assert (done.status, done.out, done.err) == (0, b"a", said)
+
+
 def test_errors_name_the_url(shelf: Shelf) -> None:
     env = dict(environment(shelf))
     missing = call("encode", "s3://bucket/data/c.jsonl", "-t", "gpt2", env=env)

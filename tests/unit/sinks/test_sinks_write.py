@@ -8,6 +8,7 @@ import json
 import struct
 from array import array
 from itertools import accumulate, chain
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from bpe_cli.errors import InputError, OutputError, UsageError
 from bpe_cli.sinks import SINKS, SinkOptions, base, check_outputs, is_binary, jsonl, numbers, open_sink, sink_class
 from bpe_cli.sinks.atomic import Output, open_stdout, write_together
+from bpe_cli.sinks.jsonl import StagedSpanFinder
 from bpe_cli.sinks.numbers import choose_dtype, pack, places_of
 from bpe_cli.sinks.read import READERS, ReadOptions, read_batches
 from bpe_cli.sinks.sidecar import SCHEMA, load_sidecar
@@ -216,6 +218,20 @@ def test_a_sidecar_has_a_hash_or_none(tmp_path, digest):
     (tmp_path / "out.bin.json").write_text(json.dumps(content | {"sha256": digest}))
     with pytest.raises(InputError, match="'sha256' is not a hash"):
         load_sidecar(str(path))
+
+
+def test_spans_of_other_tokens_are_not_made_up():
+    """From the first token that differed on, all spans were empty without a word."""
+    tokens = [(1, 0, 2), (2, 2, 3), (3, 3, 5)]
+    model = SimpleNamespace(matcher=lambda _: None, spans=lambda *_, continued: iter(tokens))
+    for wrong in ([1, 9, 3], [1, 2, 3, 3]):
+        finder = StagedSpanFinder(model, ())
+        finder.enter(memoryview(b"abcde"), begins=True)
+        with pytest.raises(InputError, match=r"spans cannot be found: from byte [25] of a document on"):
+            finder.find(wrong)
+    finder = StagedSpanFinder(model, ())
+    finder.enter(memoryview(b"abcde"), begins=True)
+    assert finder.find([1, 2]) + finder.find([3]) == [(0, 2), (2, 3), (3, 5)]
 
 
 def test_text_files_and_streams_have_no_sidecar(stubs, tmp_path):

@@ -187,6 +187,19 @@ def test_a_file(model, tmp_path):
     assert model.read_bytes() == (tmp_path / "new.safetensors").read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [({"sparsity": 0}, UsageError, "sparsity must be 1 or more, not 0"),
+     ({"sparsity": "x"}, TypeError, "sparsity must be an int, not str"),
+     ({"scaled": "no"}, TypeError, "scaled must be a bool, not str")],
+)  # fmt: skip
+def test_options_are_checked_without_a_donor_too(model, tmp_path, wrong, error, message):
+    done = extend(train([TEXT], vocab_size=262), ["xyz xyz xyz"], add=2)
+    with pytest.raises(error, match=f"^{message}$"):
+        move_embeddings(model, tmp_path / "new.safetensors", done, **wrong)
+    assert not (tmp_path / "new.safetensors").exists()
+
+
 def test_a_smaller_file(model, tmp_path):
     load = needs("safetensors.numpy", "safetensors").load_file
     done = prune(train([TEXT], vocab_size=262), ["low"], 258)
