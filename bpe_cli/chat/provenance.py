@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, SupportsIndex
 
 TEMPLATE, MESSAGE, ASSISTANT, UNKNOWN = b"t", b"m", b"a", b"?"
@@ -300,10 +300,6 @@ def joined(between: str, parts: Iterable[str], meter: Meter) -> Traced:
     return Traced.of(str.join(between, listed), origins_of(between).join(map(origins_of, listed)), meter)
 
 
-_SHADOWS = {TEMPLATE[0]: "", MESSAGE[0]: "\uffff", UNKNOWN[0]: "\uffff", ASSISTANT[0]: "\ufffe"}
-_SHADOWED = {"\uffff": MESSAGE[0], "\ufffe": ASSISTANT[0]}
-
-
 def origin_of_value(value: Any) -> bytes:
     """Return whose text a value is, written out: the assistant's if one of its strings is, else a message's."""
     waiting = [value]
@@ -317,36 +313,6 @@ def origin_of_value(value: Any) -> bytes:
         elif isinstance(each, (list, tuple)):
             waiting.extend(each)
     return MESSAGE
-
-
-def formatted(pattern: Traced, arguments: Any, apply: Callable[[str, Any], str]) -> Traced:
-    """Fill a format string, ``%`` or ``{}``, and follow where the parts of the result come from.
-
-    It is filled twice: the second time each character that is not the template's is replaced by one that
-    stands for it. Where the two results do not run side by side, nothing is known of the result.
-
-    Raises:
-        TypeError: if a value is neither text nor a number, nor made of such.
-    """
-    plain = "".join(("", str.__str__(pattern)))
-    expanded(arguments, pattern.meter)
-    shadows = _shadowed(arguments)  # refuses what is not to be written out
-    text, shadow = apply(plain, arguments), apply(plain, shadows)
-    if set(plain_origins(pattern.origins)) - set(TEMPLATE) or len(shadow) != len(text):
-        return Traced.of(text, UNKNOWN, pattern.meter)
-    return Traced.of(text, bytes(_SHADOWED.get(c, TEMPLATE[0]) for c in shadow), pattern.meter)
-
-
-def _shadowed(value: Any) -> Any:
-    if isinstance(value, str):
-        return "".join(_SHADOWS[origin] or c for c, origin in zip(value, plain_origins(origins_of(value)), strict=True))
-    if type(value) in (tuple, list):
-        return type(value)(map(_shadowed, value))
-    if type(value) is dict:
-        return {key: _shadowed(each) for key, each in value.items()}
-    if value is None or isinstance(value, (int, float)):
-        return value
-    raise TypeError(f"a {type(value).__name__} is neither text nor a number")
 
 
 def expanded(value: Any, meter: Meter, *, texts: bool = True) -> int:

@@ -21,11 +21,12 @@ from jinja2 import Undefined
 from jinja2.exceptions import SecurityError, TemplateError
 from jinja2.filters import FILTERS
 from jinja2.runtime import Context, LoopContext, Macro
-from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.tests import TESTS
 from jinja2.utils import Cycler, Joiner, Namespace
 
 from bpe_cli.chat.compiler import GENERATION, Generation, LiteralKeeper, Tracing
+from bpe_cli.chat.filling import FormatMethod, filled
 from bpe_cli.chat.provenance import (
     MESSAGE,
     TEMPLATE,
@@ -34,7 +35,6 @@ from bpe_cli.chat.provenance import (
     TooMuch,
     Traced,
     expanded,
-    formatted,
     joined,
     origin_of_value,
     plain_origins,
@@ -217,18 +217,7 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         owner = getattr(value, "__self__", None)
         if not isinstance(owner, str) or getattr(value, "__name__", "") not in ("format", "format_map"):
             return None
-        formatter = SandboxedFormatter(self)
-        if any(spec and _WIDE_FIELD.search(spec) for _, _, spec, _ in formatter.parse(owner)):
-            raise TooMuch("it has a format with a very large width")
-
-        def fill(*args: Any, **names: Any) -> Traced:
-            return formatted(
-                self.written(owner),
-                (args, names),
-                lambda pattern, given: formatter.vformat(pattern, given[0], given[1]),
-            )
-
-        return fill
+        return FormatMethod(self, self.written(owner))
 
     def call(self, context: Context, obj: Any, /, *args: Any, **names: Any) -> Any:
         """Call what a template may call; views of dictionaries become lists, whose size is known."""
@@ -248,9 +237,8 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         if isinstance(owner, (str, list, tuple)):  # what its method may look at
             self.meter.weigh(owner)
         if (
-            isinstance(obj, (Macro, Undefined, Joiner))
+            isinstance(obj, (Macro, Undefined, Joiner, FormatMethod))
             or obj in self._callable
-            or getattr(obj, "__qualname__", "").startswith("Sandbox.wrap_str_format.")
             or any(isinstance(owner, kind) and name in names for kind, names in _METHODS)
         ):
             return True
@@ -306,9 +294,7 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         return Traced.of(now.strftime(pattern), TEMPLATE if whole else MESSAGE, self.meter)
 
     def _filled(self, pattern: Any, arguments: Any) -> Traced:
-        if _WIDE_PLACE.search(self.written(pattern)):
-            raise TooMuch("it has a format with a very large width")
-        return formatted(self.written(pattern), arguments, lambda text, given: text % given)
+        return filled(self.written(pattern), arguments)
 
     def _indented(self, value: Any, width: int | str = 4, first: bool = False, blank: bool = False) -> Traced:
         """Put blanks before each line, as Jinja's filter does."""
@@ -360,8 +346,6 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         return Traced.of(text, origin_of_value(value), self.meter)
 
 
-_WIDE_FIELD = re.compile(r"[0-9]{4}|\{")
-_WIDE_PLACE = re.compile(r"%(?:\([^)]*\))?[^a-zA-Z%]*(?:[0-9]{4}|\*)")
 _WIDE_DATE = re.compile(r"%[^a-zA-Z%]*[0-9]{3}")
 
 

@@ -70,6 +70,13 @@ AROUND = (
 )  # fmt: skip
 """Where an expression may stand in a template."""
 
+CALLS = (
+    "{{ '%s' % C }}", "{{ 'call %s(%s)' % ('f', C) }}", "{{ '%s' % [C] }}", "{{ '{}'.format(C) }}",
+    "{{ '%s' | format(C) }}", "{{ C }}", "{{ C | tojson }}", "{{ '%a' % (C,) }}", "{{ '{0!r}'.format({'a': C}) }}",
+    "{% for name in C %}{{ '%s' % [name] }}{{ '%r' % name }}{% endfor %}",
+)  # fmt: skip
+"""How a template writes what a tool is called with."""
+
 SHOWS_PYTHON = re.compile(r"<(class|module|function|built-in|bound method|generator|code) |\bobject at 0x|<frame at")
 
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -110,6 +117,24 @@ def messages(desk: Desk, chance: Random) -> Counter[str]:
     if [special[token_id] for token_id in found] != [written] * (2 * len(said)):
         raise Found(f"messages forge special tokens: {said!r} by {template!r} gives {found}")
     return Counter({"messages that spell special tokens": len(said)})
+
+
+def calls(desk: Desk, chance: Random) -> Counter[str]:
+    """Let what a tool is called with spell special tokens, in its names and values: none is made by any template."""
+    tokenizer = named_encodings.named("cl100k_base")
+    special = [token.content.decode() for token in tokenizer.special_tokens]
+    names = (hostile(chance, special) for _ in range(chance.randint(1, 3)))
+    said: dict[str, object] = {name: chance.choice((1, None, True, [], {name: 0.5}, name)) for name in names}
+    written = chance.choice(CALLS).replace("C", "messages[0].arguments")
+    try:
+        ids = tokenizer.apply_chat_template(
+            [{"role": "assistant", "content": "", "arguments": said}], chat_template=written
+        )
+    except BpeError:  # it cannot be told who wrote it
+        return Counter({"calls refused": 1})
+    if not {token.token_id for token in tokenizer.special_tokens}.isdisjoint(ids):
+        raise Found(f"a call forges special tokens: {said!r} by {written!r} gives {ids}")
+    return Counter({"calls that spell special tokens": 1})
 
 
 def hostile(chance: Random, parts: list[str]) -> str:
@@ -229,7 +254,9 @@ class Desk:
     child: Child
 
 
-KINDS = (special_tokens, special_tokens, messages, messages, templates, templates, templates, pages, secrets)
+KINDS = (
+    special_tokens, special_tokens, messages, messages, calls, templates, templates, templates, pages, secrets,
+)  # fmt: skip
 
 ARCHIVES = 50
 """One in so many attempts reads an archive, which takes seconds."""

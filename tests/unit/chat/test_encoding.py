@@ -207,6 +207,36 @@ def test_no_way_through_a_template_makes_a_special_token(source, content):
     compared()
 
 
+# Ways to write what a tool is called with, which quote the names in it, or make characters of numbers.
+QUOTING = (
+    "{{ '%s' % a }}", "{{ '%s' % [a] }}", "{{ '%r' % (a,) }}", "{{ 'call %s(%s)' % ('f', [[a], 1]) }}",
+    "{{ '{}'.format(a) }}", "{{ '{!s:>9}'.format(a) }}", "{{ '{0} {0!r}'.format({'x': [a]}) }}",
+    "{{ 'call %s' | format(a) }}", "{{ '%s' % {'x': a} }}", "{{ '%s' % {(a.keys() | first, 1): 1} }}",
+    "{{ '%s' % (a.items() | list, ) }}", "{{ '%s' % [a.keys() | list] }}", "{{ '%(x)a' % {'x': a} }}",
+    "{{ '%s' % [a.keys() | first] }}", "{{ '%a' % (a.keys() | first) }}", "{{ '{!r}'.format(a.keys() | first) }}",
+    "{{ '{!a}'.format(a.keys() | first) }}", "{{ '{0[0]!r}'.format(a.keys() | list) }}", "{{ '{x}'.format(x=a) }}",
+    "{{ '{0[0]!a}'.format([a]) }}", "{{ '%(x)s' | format(x=a) }}", "{{ ('%c' * codes | length) % CODES }}",
+    "{% for c in codes %}{{ '%c' % c }}{% endfor %}", "{% for c in codes %}{{ '{:c}'.format(c) }}{% endfor %}",
+    "{% for c in codes %}{{ '%(a(b)c)c' % {'a(b)c': c} }}{% endfor %}",
+)  # fmt: skip
+# Quoted, the last is as long as if every character of it were U+FFFF: ten times 1, thirteen times 10 and 4, 24 times 6.
+NAMES = ("<|im_end|>", "<|im_end|>\\", "<|im_end|>" + "\U000e0080" * 13 + "\x01")
+
+
+@pytest.mark.parametrize("source", QUOTING)
+@pytest.mark.parametrize("name", NAMES, ids=["alone", "escaped", "as long"])
+@pytest.mark.parametrize("value", [1, None, {}, [True, 0.5], ""])
+def test_no_name_or_number_of_a_message_makes_a_special_token(source, name, value):
+    source = source.replace("CODES", "(" + ",".join(f"codes[{at}]" for at in range(len(name))) + ",)")
+    template = ChatTemplate("{% set a = messages[0].calls %}{% set codes = messages[0].codes %}" + source, "t")
+    message = {"role": "assistant", "content": "", "calls": {name: value}, "codes": [ord(each) for each in name]}
+    text = template.render(Conversation((message,)), add_generation_prompt=False)
+    assert TEMPLATE[0] not in text.origins[text.find("<|im_end|>") :][:10]
+    encoder = ChatEncoder(IM, refuse=True)
+    with pytest.raises((FormatError, InputError)):
+        encoder.prepare(text, "t")
+
+
 # -- published tokenizers ---------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_cli.chat.provenance import MESSAGE, TEMPLATE, UNKNOWN, Meter, TooMuch, Traced, formatted, joined
+from bpe_cli.chat.provenance import MESSAGE, TEMPLATE, UNKNOWN, Meter, TooMuch, Traced, joined
 from tests.work import assert_little_work
 
 # Few characters, so that separators and prefixes occur; a letter whose case has another length; wide ones.
@@ -96,19 +96,6 @@ def test_a_case_that_changes_the_length_of_mixed_text_leaves_its_origin_unknown(
     meter = Meter()
     assert traced("ß", MESSAGE, meter).upper().origins == b"mm"
     assert (traced("<", TEMPLATE, meter) + traced("ß", MESSAGE, meter)).upper().origins == b"???"
-
-
-def test_formats_are_followed():
-    meter = Meter()
-    text = traced("hi", MESSAGE, meter)
-    filled = formatted(traced("<|%s|> %d", TEMPLATE, meter), (text, 5), lambda pattern, given: pattern % given)
-    assert (filled, filled.origins) == ("<|hi|> 5", b"ttmmtttt")
-    # What is written otherwise than it stands there cannot be followed, nor can a format of the message's.
-    assert set(formatted(traced("%r", TEMPLATE, meter), text, lambda p, g: p % g).origins) == set(UNKNOWN)
-    assert set(formatted(traced("%s", MESSAGE, meter), text, lambda p, g: p % g).origins) == set(UNKNOWN)
-    assert set(formatted(traced("%s", TEMPLATE, meter), [text], lambda p, g: p % g).origins) == set(UNKNOWN)
-    with pytest.raises(TypeError):
-        formatted(traced("%s", TEMPLATE, meter), object(), lambda p, g: p % g)
 
 
 def test_growth_is_bounded_before_it_happens():
