@@ -32,17 +32,19 @@ _FINER: dict[Break, tuple[Break, ...]] = {
 """Where a part ends, the best first; after any token where it has none of them."""
 
 _SPACE = rb"[ \t\r\n\f\v]*"
+_MARKS = (rb"[.!?]", rb"\xe2\x80\xa6", rb"\xd8\x9f", rb"\xdb\x94", rb"\xe0\xa5\xa4", rb"\xe0\xa5\xa5", rb"\xd6\x89")
 _EXPRESSIONS: dict[Break, bytes] = {
     "line": rb"(?<=\n)(?P<rest>" + _SPACE + rb")",
     "paragraph": rb"(?<=\n)[ \t\r]*\n(?P<rest>" + _SPACE + rb")",
     # A mark that ends a sentence and what closes it; those of Latin, Arabic, Devanagari and Armenian want a blank
-    # behind them, and no small letter after that ("e.g. this"); the wide ones of Chinese and Japanese do not.
+    # behind them, and no small letter after that ("e.g. this"); the wide ones of Chinese and Japanese do not. Each run
+    # of marks is tried once, from its beginning, and gives back nothing, or a long one would take quadratic time.
     "sentence": (
-        rb"(?:(?:[.!?]|\xe2\x80\xa6|\xd8\x9f|\xdb\x94|\xe0\xa5\xa4|\xe0\xa5\xa5|\xd6\x89)+"
-        rb"(?:[\"')\]]|\xe2\x80[\x99\x9d]|\xc2\xbb)*(?P<rest>[ \t\r\n\f\v]+|$)(?![a-z])"
-        rb"|(?:\xe3\x80\x82|\xef\xbc[\x81\x9f])+(?:\xe3\x80[\x8d\x8f]|\xef\xbc\x89|\xe2\x80[\x99\x9d])*(?P<wide>"
+        b"".join(rb"(?<!" + mark + rb")" for mark in _MARKS) + rb"(?:" + rb"|".join(_MARKS) + rb")++"
+        rb"(?:[\"')\]]|\xe2\x80[\x99\x9d]|\xc2\xbb)*+(?P<rest>[ \t\r\n\f\v]++|\Z)(?![a-z])"
+        rb"|(?:\xe3\x80\x82|\xef\xbc[\x81\x9f])++(?:\xe3\x80[\x8d\x8f]|\xef\xbc\x89|\xe2\x80[\x99\x9d])*+(?P<wide>"
         + _SPACE
-        + rb"))"
+        + rb")"
     ),
 }
 
