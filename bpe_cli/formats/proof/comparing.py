@@ -241,15 +241,23 @@ def of_every_character() -> tuple[bytes, ...]:
 
 
 _SOME = 4
+_VARIED = 1 << 11
+"""Longer added tokens, which no tokenizer in use has, are only taken as they are: each text is repeated 200 times."""
+
+_REPEATED = 8
+"""About how many times the text of each of many added tokens is yielded."""
 
 
 def of_special_tokens(tokenizer: Tokenizer) -> Iterator[bytes]:
     """Yield texts that spell special and added tokens, alone, in sentences, cut, cased and beside each other."""
-    contents = [token.content for token in tokenizer.special_tokens]
+    tokens = [token for token in tokenizer.special_tokens if len(token.content) <= _VARIED]
+    yield from (token.content for token in tokenizer.special_tokens if len(token.content) > _VARIED)
+    tokens = tokens[:: _REPEATED * sum(len(token.content) for token in tokens) // MAX_BYTES + 1]
+    contents = [token.content for token in tokens]
     # One that has to stand alone is not recognized before another that begins with a letter, but cut off by it; with a
     # third before them, it is a piece of its own.
-    alone = [token.content for token in tokenizer.special_tokens if token.single_word]
-    rest = [token.content for token in tokenizer.special_tokens if not token.single_word]
+    alone = [token.content for token in tokens if token.single_word]
+    rest = [token.content for token in tokens if not token.single_word]
     yield from map(b"".join, product((*alone[:_SOME], *rest[:_SOME]), repeat=3))
     for content in contents:
         yield content
