@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from bpe_cli.errors import FormatError
+from bpe_cli.formats.overlaps import overlap
 from bpe_cli.formats.read_file import Node
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model, ScoredBpe, SpecialToken, Unigram
 from bpe_cli.stages.spelling import BYTE_TEXT, from_visible
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.fast_typing import Literal
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
@@ -100,21 +102,9 @@ def effective_tokens(tokenizer: Tokenizer) -> tuple[SpecialToken, ...]:
     tokens = tokenizer.special_tokens
     late = [token.content for token in tokens if token.normalized]
     early = [token.content for token in tokens if not token.normalized]
-    if not late or tokenizer.normalizer or _overlap(late, early) or _overlap(early, late):
+    if not late or tokenizer.normalizer or overlap(late, early) or overlap(early, late):
         return tokens
     return tuple(replace(token, normalized=False) for token in tokens)
-
-
-def _overlap(ones: Collection[bytes], others: Collection[bytes]) -> bool:
-    """Return whether an occurrence of one of the first can contain the beginning of one of the others."""
-    heads = {other[:end] for other in others for end in range(1, len(other) + 1)}
-    whole = set(others)
-    lengths = {len(other) for other in others}
-    return any(
-        one[start:] in heads or any(one[start : start + length] in whole for length in lengths)
-        for one in ones
-        for start in range(len(one))
-    )
 
 
 def flags_present(tokens: Iterable[SpecialToken]) -> dict[str, list[bytes]]:
@@ -160,8 +150,6 @@ def name_tokens(tokens: Sequence[bytes]) -> str:
 # An object is Hugging Face's ``added_tokens.json``: texts with the ids that they are to get.
 
 
-_ARRAY = re.compile(rb"\s*\[.*\]\s*", re.DOTALL)
-_OBJECT = re.compile(rb"\s*\{\s*\"[^\n]*\".*\}\s*", re.DOTALL)
 _BEGUN = re.compile(rb'\s*(?:\[\s*(?:"(?:[^"\\\n]|\\.)*"\s*,|\{\s*")|\{\s*"(?:[^"\\\n]|\\.)*"\s*:)')
 """How an array of several tokens, or an object, begins that is cut off: no line of a list looks so."""
 
@@ -205,13 +193,14 @@ def read_token_list(data: bytes, source: str) -> TokenList:
     {b'low': 300, b'new': 301}
     """
     ids: dict[bytes, int] = {}
-    if _BEGUN.match(data) and not (_ARRAY.fullmatch(data) or _OBJECT.fullmatch(data)):
+    kind = kind_of_json(data)
+    if kind is None and _BEGUN.match(data):
         raise FormatError(
             f"{source} begins as JSON and is cut off", hint="a list of tokens has one a line, or is a whole JSON array"
         )
-    if _ARRAY.fullmatch(data):
+    if kind == "array":
         tokens = [_token(node) for node in Node.parse(data, source).items()]
-    elif _OBJECT.fullmatch(data):
+    elif kind == "object":
         ids = _ids(Node.parse(data, source))
         tokens = [_plain(content) for content in ids]
     else:
@@ -227,6 +216,17 @@ def read_token_list(data: bytes, source: str) -> TokenList:
     if not tokens:
         raise FormatError(f"{source} has no tokens", hint="a token a line, or a JSON array")
     return TokenList(source, tuple(tokens), ids)
+
+
+def kind_of_json(data: bytes) -> Literal["array", "object"] | None:
+    """Return what a file looks like: an array, an object whose first line has a whole text, or lines."""
+    text = data.strip()
+    if len(text) > 1 and text[:1] == b"[" and text[-1:] == b"]":
+        return "array"
+    if len(text) > 1 and text[:1] == b"{" and text[-1:] == b"}":
+        first, _, _ = text[1:-1].lstrip().partition(b"\n")
+        return "object" if first[:1] == b'"' and b'"' in first[1:] else None
+    return None
 
 
 def _plain(content: bytes) -> SpecialToken:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import added_tokens
 from bpe_cli.stages import SpecialToken
 from bpe_cli.surgery import add_tokens
 from bpe_cli.tokenizer.named_encodings import named
+from tests.work import assert_little_work
 
 
 def test_lines():
@@ -99,3 +104,24 @@ def test_json_that_is_cut_off_is_no_list_of_lines(data):
 @pytest.mark.parametrize("line", [b"[PAD]", b'["', b"[", b'{"', b"{", b'["a"', b'{"a"', b"[[", b'[ "x'])
 def test_lines_that_look_a_little_like_json_are_tokens(line):
     assert [token.content for token in added_tokens.read_token_list(line + b"\nb\n", "list").tokens] == [line, b"b"]
+
+
+ARRAY = re.compile(rb"\s*\[.*\]\s*", re.DOTALL)
+OBJECT = re.compile(rb"\s*\{\s*\"[^\n]*\".*\}\s*", re.DOTALL)
+
+
+@given(st.lists(st.sampled_from(['"', "{", "}", "[", "]", "\n", " ", "\v", ":", "1", "a"]), max_size=10).map("".join))
+def test_what_is_json_is_told_by_its_ends(text):
+    data = text.encode()
+    expected = "array" if ARRAY.fullmatch(data) else "object" if OBJECT.fullmatch(data) else None
+    assert added_tokens.kind_of_json(data) == expected
+
+
+@pytest.mark.parametrize(
+    "data", [b'{"' + b'"}' * 20_000 + b"x\n", b"[" + b"] " * 20_000 + b"x\n", b'{"' * 20_000, b'["' + b"\\" * 40_001]
+)
+def test_a_line_of_quotes_and_braces_is_little_work(data):
+    given = []
+    work = lambda: given.append(added_tokens.read_token_list(data, "list").tokens)  # noqa: E731
+    assert_little_work(work, size=len(data), most_lines=1_000, most_cost=50)
+    assert given[0][0].content == data.removesuffix(b"\n")
