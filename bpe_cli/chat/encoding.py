@@ -122,16 +122,17 @@ class ChatEncoder:
             if token is not None and origins != frozenset(TEMPLATE):
                 yield Occurrence(start, end, token, origins)
 
-    def specials_between(self, text: Traced, start: int, end: int) -> list[tuple[int, int]]:
-        """Return the special tokens that the template wrote between two characters: the id, and where each ends."""
-        whole = str.__str__(text)
-        low, high = len(whole[:start].encode()), len(whole[:end].encode())
+    def specials_of(self, text: Traced) -> list[tuple[int, int, int]]:
+        """Return the special tokens that the template wrote: the id, and where it begins and ends, in characters."""
         data = text.encode()
-        return [
-            (each.token.token_id, len(data[: each.end].decode()))
-            for each in sorted(self.occurrences(text), key=lambda occurrence: occurrence.start)
-            if each.is_templates and low <= each.start < each.end <= high
-        ]
+        found = sorted((each for each in self.occurrences(text) if each.is_templates), key=lambda each: each.start)
+        specials = []
+        place = characters = 0
+        for each in found:
+            start = characters + len(data[place : each.start].decode())
+            place, characters = each.end, start + len(data[each.start : each.end].decode())
+            specials.append((each.token.token_id, start, characters))
+        return specials
 
     def learnt(self, model: Tokenizer, prepared: bytes, mask: bytes) -> tuple[memoryview, memoryview]:
         """Encode one prepared conversation; return its ids (u32) and a byte for each, 1 if it is to be learnt.
@@ -189,7 +190,7 @@ class ChatEncoder:
         matcher = self._whole_words.get(data[start:end])
         if matcher is None:
             return True
-        before = data[:start].decode()[-1:].encode()
+        before = data[max(0, start - 4) : start].decode("utf-8", "ignore")[-1:].encode()
         after = data[end : end + 4].decode("utf-8", "ignore")[:1].encode()
         return matcher.find(before + data[start:end] + after) is not None
 

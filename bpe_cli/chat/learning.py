@@ -11,6 +11,7 @@ of the conversation. A template that writes the past otherwise once more follows
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Protocol
 
 from bpe_cli.chat.messages import ASSISTANTS
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from bpe_cli.chat.encoding import ChatEncoder
     from bpe_cli.chat.messages import Conversation
 
+
+MOST_TURNS = 500
+"""The most turns of the model in a conversation whose template marks none, as it is rendered twice for each."""
 
 _WORDS = re.compile(rb"[ma]")
 
@@ -49,20 +53,30 @@ def learnt_spans(
         text: What became of it.
 
     Raises:
-        InputError: if the template does not mark them, and writes turns otherwise when others follow.
+        InputError: if the template does not mark them, and writes turns otherwise when others follow, or there are
+            too many.
     """
     if renderer.marks_generation:
         return text.generated_spans()
     turns = [number for number, each in enumerate(conversation.messages) if each["role"] in ASSISTANTS]
+    if len(turns) > MOST_TURNS:
+        raise InputError(
+            f"{conversation.where} has {len(turns):,} turns of the model; what it is to learn is found for at most "
+            f"{MOST_TURNS:,}, since the chat template does not mark it and all is rendered anew for each",
+            hint=_HINT,
+        )
     starts = [
         _opened(renderer, conversation, number, text, f"{conversation.where}: messages[{number}]") for number in turns
     ]
     spans = []
+    specials = encoder.specials_of(text)
+    words = _WORDS.search(plain_origins(text.origins))
+    opening = {token for token, _, end in specials if end <= (words.start() if words else len(text))}
     for number, start, stop in zip(turns, starts, [*starts[1:], len(text)][: len(turns)], strict=True):
         alone = _rendered(renderer, conversation, number + 1, opened=False)
         closing = _closing(alone, start)
         first = _behind_words(text, start, stop)
-        end = _end_of_turn(encoder, text, first, closing)
+        end = _end_of_turn(specials, opening, text, first, closing)
         if end is None or alone[:start] != text[:start]:
             raise _not_told(f"{conversation.where}: messages[{number}]")
         spans.append((start, end))
@@ -100,17 +114,28 @@ def _closing(alone: Traced, start: int) -> str:
     return str.__str__(alone)[_behind_words(alone, start, len(alone)) :]
 
 
-def _end_of_turn(encoder: ChatEncoder, text: Traced, first: int, closing: str) -> int | None:
-    """Return where a turn ends whose words have ended; None if the text does not go on as it was to."""
+def _end_of_turn(
+    specials: list[tuple[int, int, int]], opening: set[int], text: Traced, first: int, closing: str
+) -> int | None:
+    """Return where a turn ends whose words have ended; None if the text does not go on as it was to.
+
+    Args:
+        specials: The special tokens that the template wrote: the id, and where each begins and ends.
+        opening: The ids of those that open turns.
+        text: The rendered conversation.
+        first: Where the words of the turn have ended.
+        closing: What follows them if the conversation stops there.
+    """
     follows = str.__str__(text)[first : first + len(closing)]
     same = next((at for at, (a, b) in enumerate(zip(follows, closing, strict=False)) if a != b), len(follows))
-    words = _WORDS.search(plain_origins(text.origins))
-    opening = {token for token, _ in encoder.specials_between(text, 0, words.start() if words else len(text))}
-    found = encoder.specials_between(text, first, first + same)
+    found = []
+    for token, _, end in specials[bisect_left(specials, first, key=lambda special: special[1]) :]:
+        if end > first + same:
+            break
+        found.append((token, end))
     if found:
-        ends = [end for _, end in found]
         count = next((at for at, (token, _) in enumerate(found) if at and token in opening), len(found))
-        return ends[count - 1]
+        return found[count - 1][1]
     return first + same if same == len(closing) else None
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe_cli.chat import LAYOUTS, ChatEncoder, ChatTemplate, Conversation, special_names
-from bpe_cli.chat.learning import learnt_spans
+from bpe_cli.chat.learning import MOST_TURNS, learnt_spans
 from bpe_cli.errors import InputError
 from bpe_cli.formats import load
 from bpe_cli.stages import SpecialToken
@@ -145,6 +145,22 @@ def test_a_message_cannot_end_a_turn() -> None:
     messages = [TALK[0], {"role": "assistant", "content": "a<|im_end|>b"}, TALK[2]]
     for renderer in (template(CHATML), LAYOUTS["gpt-3.5"]):
         assert shown(IM, renderer, messages) == ["a<|im_end|>b<|im_end|>"]
+
+
+def test_the_number_of_turns_is_bounded_where_all_is_rendered_anew_for_each() -> None:
+    messages = TALK[:2] * (MOST_TURNS + 1)
+    with pytest.raises(InputError, match=r"x\.json has 501 turns of the model; .* found for at most 500") as caught:
+        learnt(IM, template(CHATML), messages)
+    assert "{% generation %}" in (caught.value.hint or "")
+    assert shown(IM, template(MARKED["the end of the turn"]), messages) == ["hello<|im_end|>"] * (MOST_TURNS + 1)
+
+
+def test_special_tokens_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = []
+    find = ChatEncoder.occurrences
+    monkeypatch.setattr(ChatEncoder, "occurrences", lambda self, text: looked.append(text) or find(self, text))
+    assert shown(IM, template(CHATML), TALK * 5) == ["hello<|im_end|>", "farewell<|im_end|>"] * 5
+    assert len(looked) == 2  # for the turns, and for the marks that are encoded
 
 
 @given(messages=MESSAGES)

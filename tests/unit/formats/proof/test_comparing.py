@@ -10,7 +10,9 @@ from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 
 
-@pytest.mark.parametrize(("count", "length", "most"), [(8, 1024, 1 << 19), (8, 100_000, 1 << 20), (9000, 2000, 3 << 23)])
+@pytest.mark.parametrize(
+    ("count", "length", "most"), [(8, 1024, 1 << 19), (8, 100_000, 1 << 20), (9000, 2000, 3 << 23)]
+)
 def test_texts_of_long_added_tokens_are_bounded(count, length, most):
     tokens = tuple(SpecialToken((b"<%d>" % n).ljust(length, b"x"), 256 + n) for n in range(count))
     vocabulary = Vocabulary.from_tokens(bytes([byte]) for byte in range(256))
