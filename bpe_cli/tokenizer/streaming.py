@@ -169,6 +169,7 @@ class _Window:
         self._ids: list[int] = []  # kept: the ids of the last text given out, then those after it
         self._given = b""  # what of the kept ids has been given out already
         self._old = 0  # how many of the kept ids that is
+        self._read: list[int] = []  # the last ids given out that read as something by themselves
 
     def step(self, token_id: int) -> bytes:
         """Return the bytes that one more id makes certain."""
@@ -185,16 +186,22 @@ class _Window:
         if len(certain) <= len(self._given):
             return b""
         new = self._after(certain)
-        self._ids = self._ids[self._old :]
+        latest = self._ids[self._old :]
+        self._given = self._decode(latest)
+        if self._given:
+            self._ids = self._read = latest
+        else:  # blanks, which are stripped at a beginning: before them stays what is not
+            self._read = self._read or self._ids
+            self._ids = self._read + latest
+            self._given = self._decode(self._ids)
         self._old = len(self._ids)
-        self._given = self._decode(self._ids)
         self._given = self._given[: len(self._given) - open_bytes]
         return new
 
     def finish(self) -> bytes:
         """Return what is left, and begin anew."""
         left = self._after(self._decode(self._ids)) if self._ids else b""
-        self._ids, self._given, self._old = [], b"", 0
+        self._ids, self._given, self._old, self._read = [], b"", 0, []
         return left
 
     def _after(self, data: bytes) -> bytes:

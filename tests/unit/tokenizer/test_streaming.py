@@ -19,6 +19,7 @@ from bpe_cli.tokenizer.streaming import StreamDecoder
 from tests.counted import at_least, compared
 
 LLAMA = (ReplaceDecoder("▁", " "), ByteFallback(), Fuse(), StripDecoder(" ", 1, 0))
+ALL_STRIPPED = (ReplaceDecoder("▁", " "), ByteFallback(), Fuse(), StripDecoder(" ", 1000, 0))
 TOKENS = ["▁", "▁a", "b", "▁▁", "<0xE4>", "<0xBD>", "<0xA0>", "<0xFF>", "你", "c</w>", "d"]
 
 
@@ -44,6 +45,16 @@ def test_steps_by_example():
     assert by_token(LLAMA, ["▁a", "<0xE4>", "<0xBD>", "<0xA0>", "b"]) == ["a", None, None, "你", "b"]
     assert by_token((MetaspaceDecoder(),), ["▁a", "▁a", "▁", "b"]) == ["a", " a", " ", "b"]
     assert by_token((BPEDecoder(),), ["b", "c</w>", "d"]) == ["b", "c", " d"]
+
+
+def test_blanks_are_kept_where_all_are_stripped_at_the_beginning(shared):
+    assert by_token(ALL_STRIPPED, ["▁", "▁a", "▁", "▁▁", "▁", "b"]) == [None, "a", " ", "  ", " ", "b"]
+    tokenizer = load(shared / "vocabs" / "spm-test_model" / "test_model.model")
+    word, blank = tokenizer.encode("this"), tokenizer.model.vocabulary.id_of("▁".encode())
+    ids = [*word, blank, blank, *word]
+    going = StreamDecoder(tokenizer)
+    text = "".join(map(str, (going.feed([each]) for each in ids))) + going.finish()
+    assert text == tokenizer.decode(ids) == "this   this"
 
 
 def test_what_can_become_no_character_is_given_out_at_once():
@@ -77,7 +88,7 @@ def test_decoders_that_change_what_came_before_are_refused():
 @at_least(2)
 @given(st.lists(st.integers(0, len(TOKENS) - 1), max_size=30))
 def test_joined_steps_are_the_whole_text(ids):
-    for decoders in (LLAMA, (ReplaceDecoder("▁", " "), ByteFallback())):
+    for decoders in (LLAMA, ALL_STRIPPED, (ReplaceDecoder("▁", " "), ByteFallback())):
         whole = tokenizer_of(decoders).decode_bytes(ids)
         try:
             text = whole.decode()
