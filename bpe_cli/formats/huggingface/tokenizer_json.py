@@ -34,6 +34,7 @@ from bpe_cli.stages import (
     Normalizer,
     RankBpe,
     SpecialToken,
+    Unigram,
 )
 from bpe_cli.stages.spelling import CHAR_TO_BYTE
 from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
@@ -295,7 +296,24 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     """Write a tokenizer as Hugging Face's library would."""
     from bpe_cli.formats.dialects import to_hugging_face
 
-    return {"": write(content_of(to_hugging_face(tokenizer, allow_loss)))}
+    tokenizer = to_hugging_face(tokenizer, allow_loss)
+    _refuse_gap(tokenizer)
+    return {"": write(content_of(tokenizer))}
+
+
+def _refuse_gap(tokenizer: Tokenizer) -> None:
+    """Refuse added tokens behind a gap if the model's tokens are a list: other models have them in the vocabulary."""
+    if not isinstance(tokenizer.model, Unigram):
+        return
+    size = len(tokenizer.model.scores)
+    added = sorted((number, token) for number, token in tokenizer.special_ids.items() if number >= size)
+    for place, (number, token) in enumerate(added, size):
+        if number != place:
+            raise FormatError(
+                f"the token {quote(token.content)} has id {number:,}, and Hugging Face's library would give it {place:,}"
+                ": it numbers added tokens that are not among the pieces without a gap",
+                hint='bpe.json keeps its id (`format="bpe.json"`)',
+            )
 
 
 def content_of(tokenizer: Tokenizer) -> dict[str, Any]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from array import array
 
 import pytest
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
-from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split, WordPiece
+from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split, Unigram, WordPiece
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
@@ -195,3 +196,29 @@ def test_an_added_token_whose_id_needs_an_entry_becomes_no_word_of_the_model():
         formats.dump(tokenizer, "tokenizer.json")
     always = (dataclasses.replace(added[0], single_word=False), *added[1:])
     assert formats.dump(dataclasses.replace(tokenizer, special_tokens=always), "tokenizer.json")
+
+
+def of_pieces(*added: int) -> Tokenizer:
+    """Unigram with eight pieces, and added tokens with these ids."""
+    vocabulary = Vocabulary.from_tokens([b"", *(bytes([letter]) for letter in b"abcdefg")])
+    specials = [SpecialToken(b"<unk>", 0), *(SpecialToken(b"<%d>" % number, number) for number in added)]
+    return Tokenizer(Unigram(vocabulary, array("d", [0.0] + [-1.0] * 7), 0), special_tokens=tuple(specials))
+
+
+@pytest.mark.parametrize(("added", "place"), [((100,), 8), ((8, 9, 11), 10)])
+def test_added_tokens_behind_a_gap_have_no_place_in_a_list_of_pieces(added, place):
+    """Hugging Face's library would number them anew, and the file's own ids would count for nothing."""
+    tokenizer = of_pieces(*added)
+    for name in ("tokenizer.json", "huggingface"):
+        with pytest.raises(FormatError) as caught:
+            formats.dump(tokenizer, name)
+        assert f'"<{added[-1]}>" has id {added[-1]}' in caught.value.message
+        assert f"would give it {place}:" in caught.value.message
+    assert hf_json.loads(formats.dump(tokenizer, "bpe.json")[""]) == tokenizer
+
+
+def test_added_tokens_after_a_list_of_pieces_keep_their_ids_in_hugging_face():
+    rival = needs("tokenizers")
+    written = formats.dump(of_pieces(8, 9), "tokenizer.json")[""].decode()
+    theirs = rival.Tokenizer.from_str(written)
+    assert [theirs.token_to_id(text) for text in ("<unk>", "<8>", "<9>")] == [0, 8, 9]
