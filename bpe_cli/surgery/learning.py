@@ -64,6 +64,8 @@ def learn(
         raise UsageError('max_token_length needs tie="smallest-text" here')
     model = extensible(tokenizer.live_model)
     size = tokenizer.vocab_size
+    if size > _core.MAX_TOKENS:
+        raise UsageError(f"the ids run to {size - 1:,}, and ids of new tokens end at {_core.MAX_TOKENS - 1:,}")
     usual = 2 if isinstance(model, CharacterBpe) else 1
     minimum = max(1, usual if min_frequency is None else min_frequency)
     initial = _mergeable(tokenizer, model)

@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from bpe_cli import _core
-    from bpe_cli.stages import Decoder, SpecialToken
+    from bpe_cli.stages import Decoder, Model, SpecialToken
     from bpe_cli.support.blocks import Block
+    from bpe_cli.tokenizer.engine import SpecialTable
     from bpe_cli.tokenizer.engine.compiled import Engine
     from bpe_cli.tokenizer.usage import Usage
 
 
 class AnyTokenizer(Protocol):
     """The part of ``Tokenizer`` that the modules of this folder use; the class itself is defined above them."""
+
+    @property
+    def model(self) -> Model: ...
 
     @property
     def decoder(self) -> tuple[Decoder, ...]: ...
@@ -32,6 +36,9 @@ class AnyTokenizer(Protocol):
 
     @property
     def engine(self) -> Engine: ...
+
+    @property
+    def special_table(self) -> SpecialTable: ...
 
     @property
     def vocab_size(self) -> int: ...

@@ -608,13 +608,9 @@ class TextMethods(_core.Tokenizer):
     def _ids(self) -> dict[bytes, int]:
         """The ids by the bytes of tokens; of tokens with the same bytes a special one counts, else the lowest."""
         tokenizer = self._tokenizer
-        present = (each for each in range(tokenizer.vocab_size - 1, -1, -1))
-        ids: dict[bytes, int] = {}
-        for token_id in present:
-            try:
-                ids[tokenizer.token_bytes(token_id)] = token_id
-            except InputError:  # no token has this id
-                continue
+        # Not all numbers up to the highest id: an added token may have one near 2 to the 32nd.
+        present = {each for each, _ in tokenizer.model.vocabulary.items()}.union(tokenizer.special_table[0])
+        ids = {tokenizer.token_bytes(each): each for each in sorted(present, reverse=True)}
         return dict(sorted((ids | {token.content: token.token_id for token in tokenizer.special_tokens}).items(),
                            key=lambda item: item[1]))  # fmt: skip
 

@@ -10,6 +10,7 @@ import sys
 from array import array
 from dataclasses import dataclass, field
 
+from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.added_tokens import special_text
@@ -123,6 +124,11 @@ class Keys:
         """Add the tokens and their types: ordinary ones as given, by id; special ones; and what fills gaps."""
         types = dict.fromkeys(texts, NORMAL) | kinds
         unk_id = self.tokenizer.model.unk_id
+        size = max(self.tokenizer.vocab_size, 0 if unk_id is None else unk_id + 1)
+        if size > _core.MAX_TOKENS:
+            raise FormatError(
+                f"the ids run to {size - 1:,}, and {HOLDER} has a token for every id, {_core.MAX_TOKENS:,} at most"
+            )
         for special in self.tokenizer.special_tokens:
             texts[special.token_id] = special_text(special).encode()
             types[special.token_id] = CONTROL if special.special else USER_DEFINED
@@ -133,7 +139,6 @@ class Keys:
             if text in owner:
                 raise FormatError(f"the tokens {owner[text]} and {token_id} would both be written {quote(text)}")
             owner[text] = token_id
-        size = max(self.tokenizer.vocab_size, 0 if unk_id is None else unk_id + 1)
         for token_id in range(size):
             if token_id not in texts:
                 texts[token_id], types[token_id] = padding(token_id), UNUSED

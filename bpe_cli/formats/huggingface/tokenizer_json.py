@@ -310,8 +310,8 @@ def _refuse_gap(tokenizer: Tokenizer) -> None:
     for place, (number, token) in enumerate(added, size):
         if number != place:
             raise FormatError(
-                f"the token {quote(token.content)} has id {number:,}, and Hugging Face's library would give it {place:,}"
-                ": it numbers added tokens that are not among the pieces without a gap",
+                f"the token {quote(token.content)} has id {number:,}, and Hugging Face's library makes it {place:,}: "
+                "it numbers added tokens that are not among the pieces without a gap",
                 hint='bpe.json keeps its id (`format="bpe.json"`)',
             )
 

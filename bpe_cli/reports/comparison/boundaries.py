@@ -5,7 +5,6 @@ A boundary is a byte offset of the text at which a token ends; the end of the te
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -138,9 +137,9 @@ class Cutter:
         self._matcher = tokenizer.matcher(specials)
         self._threads = threads
         self.unk_id: int | None = tokenizer.model.unk_id
-        self._lengths: array[int] | None = None
-        if tokenizer.has_spans and not tokenizer.prefix_space:
-            self._lengths = _lengths(tokenizer)
+        self._lengths: _Lengths | None = None
+        if tokenizer.has_spans and not tokenizer.prefix_space and not _have_several_lengths(tokenizer):
+            self._lengths = _Lengths(tokenizer)
 
     def count(self, texts: Sequence[bytes]) -> list[int]:
         """Count the tokens of each text."""
@@ -194,16 +193,22 @@ class Cutter:
         return ids, ends
 
 
-def _lengths(tokenizer: Tokenizer) -> array[int]:
-    """Return the length in bytes of every token by id."""
-    lengths = array("I", bytes(4 * tokenizer.vocab_size))
-    start = 0
-    for token_id, end in enumerate(tokenizer.model.vocabulary.ends):
-        lengths[token_id] = end - start
-        start = end
-    for token in tokenizer.special_tokens:
-        lengths[token.token_id] = len(token.content)
-    return lengths
+class _Lengths(dict[int, int]):
+    """The lengths in bytes of tokens by their ids, each looked up once."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+
+    def __missing__(self, token_id: int) -> int:
+        length = self[token_id] = len(self._tokenizer.token_bytes(token_id))
+        return length
+
+
+def _have_several_lengths(tokenizer: Tokenizer) -> bool:
+    """Return whether an id is an ordinary token's, and also an added token's whose text is of another length."""
+    vocabulary = tokenizer.model.vocabulary
+    ordinary = vocabulary.among(tokenizer.special_ids)
+    return any(len(tokenizer.special_ids[each].content) != len(vocabulary.token(each)) for each in ordinary)
 
 
 STRETCH_BYTES = 160

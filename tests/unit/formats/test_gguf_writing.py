@@ -130,6 +130,12 @@ def test_split_without_a_name_is_a_loss(make):
     assert again.patterns == gguf_pre.BY_NAME["gpt-4o"].expressions
 
 
+def test_ids_with_too_many_gaps_are_refused(make):
+    """A token is written for every id that has none: of these there would be four billion."""
+    with pytest.raises(FormatError, match="the ids run to 4,294,967,294, and a GGUF file has a token for every id"):
+        gguf.dump(make(specials=[SpecialToken(b"<far>", (1 << 32) - 2)]))
+
+
 def test_whole_pieces_that_merges_do_not_make():
     """Where no name of the split has the setting, the merges must make every token."""
     vocabulary = Vocabulary.from_tokens([b"a", b"b", b"ab"])

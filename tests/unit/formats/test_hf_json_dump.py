@@ -213,7 +213,7 @@ def test_added_tokens_behind_a_gap_have_no_place_in_a_list_of_pieces(added, plac
         with pytest.raises(FormatError) as caught:
             formats.dump(tokenizer, name)
         assert f'"<{added[-1]}>" has id {added[-1]}' in caught.value.message
-        assert f"would give it {place}:" in caught.value.message
+        assert f"library makes it {place}:" in caught.value.message
     assert hf_json.loads(formats.dump(tokenizer, "bpe.json")[""]) == tokenizer
 
 

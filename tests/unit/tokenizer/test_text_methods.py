@@ -374,6 +374,15 @@ def test_every_id_has_its_token(name):
     assert tokenizer.token_to_id("no such token") is None
 
 
+def test_tokens_are_listed_though_an_id_is_as_high_as_ids_go():
+    """To go through all ids up to it would take half an hour."""
+    tokenizer = GPT2.with_special_tokens([SpecialToken(b"<far>", (1 << 32) - 2)])
+    assert tokenizer.token_to_id("<far>") == (1 << 32) - 2
+    assert tokenizer.token_to_id(" world") == 995
+    assert list(tokenizer.vocab)[-2:] == ["<|endoftext|>", "<far>"]
+    assert len(tokenizer.vocab) == 50_258
+
+
 def test_the_end_of_a_text_is_left_out_if_asked():
     ids = [31373, 50256, 995]
     assert GPT2.decode(ids) == "hello<|endoftext|> world"

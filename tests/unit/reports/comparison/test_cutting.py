@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 
 from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.comparison.boundaries import Cutter
+from bpe_cli.stages import MergeBpe, SpecialToken, Split
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import named
-from tests.unit.reports.comparison.tiny import tiny
+from tests.unit.reports.comparison.tiny import WORDS, tiny
 
 
 def test_by_hand():
@@ -23,6 +26,24 @@ def test_by_hand():
 def test_special_tokens_are_as_long_as_they_are():
     cutter = Cutter(tiny(specials=(b"<end>",)), "all")
     assert [ends for _, ends in cutter.cut([b"a<end>b"])] == [[1, 6, 7]]
+
+
+def test_an_id_may_be_as_high_as_ids_go():
+    """A table of all ids up to it would have 16 GB."""
+    cutter = Cutter(tiny().with_special_tokens([SpecialToken(b"<far>", (1 << 32) - 2)]), "all")
+    assert list(cutter.cut([b"a<far>b"])) == [([97, (1 << 32) - 2, 98], [1, 6, 7])]
+
+
+@pytest.mark.parametrize("specials", [(), "all"])
+def test_an_added_token_that_is_spelt_as_another_one_leaves_that_its_length(specials):
+    """The added token "Ġa" has the id of " a": text of both has one id for two and for three bytes."""
+    vocabulary = Vocabulary.from_tokens([*(bytes([byte]) for byte in range(256)), b" a"])
+    added = SpecialToken("Ġa".encode(), 256, special=False)
+    model = MergeBpe(vocabulary, Merges.from_pairs([(32, 97, 256)]))
+    tokenizer = Tokenizer(model, (Split(WORDS),), (added,))
+    text = "x a Ġa a y".encode()
+    ((ids, ends),) = Cutter(tokenizer, specials).cut([text])
+    assert (ids, ends) == ([120, 256, 32, 256, 256, 32, 121], [1, 3, 4, 7, 9, 10, 11])
 
 
 @given(st.lists(st.one_of(st.binary(max_size=20), st.text(max_size=12).map(str.encode)), max_size=5))
