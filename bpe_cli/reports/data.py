@@ -150,7 +150,7 @@ class Meter:
         self._kept = array("I")
         self._shown: list[ShownRow] = []
         vocabulary = tokenizer.model.vocabulary
-        self._known = vocabulary.among(range(vocabulary.size)) | {each.token_id for each in tokenizer.special_tokens}
+        self._known = vocabulary.among(range(vocabulary.size)).union(tokenizer.special_table[0])
         self._highest = max(self._known, default=-1)
         self._has_all = len(self._known) == self._highest + 1
 
@@ -257,7 +257,7 @@ def of_ids(tokenizer: Tokenizer, ids: array[int]) -> Segmentation:
     """
     reader = TextReader(tokenizer)
     marked = {each.token_id for each in tokenizer.special_tokens}
-    known = tokenizer.model.vocabulary.among(set(ids)) | marked
+    known = tokenizer.model.vocabulary.among(set(ids)).union(tokenizer.special_table[0])
     contents = Contents(tokenizer)
     special = bytearray()
     readings = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 import bpe_cli
 from bpe_cli.reports.data import Facts, Row, measure, of_ids
 from bpe_cli.reports.text.segmentation import segment
+from bpe_cli.stages.spelling import to_visible
 from tests.counted import at_least, compared
 from tests.every_format import trained
 
@@ -79,3 +81,19 @@ def test_tokens_that_are_written_otherwise():
     ids = array("I", words.encode("lower low"))
     assert b"".join(each.reading for each in of_ids(words, ids).tokens)
     assert of_ids(words, array("I")).tokens == ()
+
+
+def test_every_id_that_decodes_has_a_token(tmp_path):
+    """Also an entry that no text becomes: in a byte-level vocabulary, one with a character that stands for no byte."""
+    vocab = {to_visible(bytes([byte])): byte for byte in range(256)} | {"日本": 257}
+    model = {"type": "BPE", "vocab": vocab, "merges": []}
+    split = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps({"version": "1.0", "pre_tokenizer": split, "model": model}))
+    tokenizer = bpe_cli.load(path)
+    assert tokenizer.decode([257, 64]) == "日本@"
+    rows = [Row(array("I", [257, 64, 256]))]
+    found = measure(tokenizer, rows, Facts("x", "ids", None, "document", None), wanted=range(1, 2))
+    assert (found.unknown, found.first_unknown) == (1, (1, 256))
+    shown = [(token.content, token.special) for token in found.shown[0].segmentation.tokens]
+    assert shown == [("日本".encode(), False), (b"@", False), (b"no token 256", True)]
