@@ -277,9 +277,12 @@ class TextMethods(_core.Tokenizer):
                 spans = [characters.span(start, end) for start, end in spans]
             tokens = [self._tokenizer.token_bytes(each) for each in placed.ids]
             for prefix_space in trimmed:
+                # An added token is what it was found as: with the whitespace that it takes along.
                 contents = [
-                    token.decode("utf-8", "replace") if special else to_visible(token)
-                    for token, special in zip(tokens, placed.special, strict=True)
+                    data[start:end].decode("utf-8", "replace") if special else to_visible(token)
+                    for token, special, start, end in zip(
+                        tokens, placed.special, placed.starts, placed.ends, strict=True
+                    )
                 ]
                 spans = trim(spans, contents, add_prefix_space=prefix_space)
             return Encoding.of(

@@ -344,6 +344,16 @@ def test_pairs_are_those_of_hugging_face(shared):
                 assert ours.encode_pair(*texts, **options) == found
 
 
+def test_an_added_token_is_trimmed_of_the_whitespace_that_it_takes_along(shared):
+    """RoBERTa's <mask> takes the whitespace before it, and its post-processor trims spans."""
+    path = str(shared / "vocabs" / "roberta-base" / "tokenizer.json")
+    ours, theirs = bpe_cli.load(path), needs("tokenizers").Tokenizer.from_file(path)
+    for text in ("a <mask> b", "a  <mask>  b", " <mask>", "é \n<mask>\té", "a<mask><mask> "):
+        expected = theirs.encode(text)
+        (found,) = ours.model_inputs([text], specials="all")
+        assert (list(found.ids), list(found.spans)) == (expected.ids, expected.offsets)
+
+
 def test_padding_needs_something_to_fill_with():
     with pytest.raises(UsageError, match="this tokenizer names no padding token"):
         GPT2.model_inputs(["a"], padding="longest")
