@@ -2,7 +2,7 @@
 
 ``messages.py`` reads conversations, ``templates.py`` renders them with a tokenizer's own Jinja template
 (``sandbox.py``, ``provenance.py``), ``layouts.py`` with a built-in one; ``encoding.py`` makes ids of the
-result, and ``counting.py`` counts as OpenAI bills.
+result, and ``counting.py`` counts as OpenAI bills. ``transformers_arguments.py`` has what transformers takes besides.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from bpe_cli.chat.layouts import LAYOUTS, Layout, layout_of_model
 from bpe_cli.chat.messages import Conversation, read_conversation
 from bpe_cli.chat.provenance import ASSISTANT, MESSAGE, TEMPLATE, Traced, plain_origins
 from bpe_cli.chat.templates import ChatTemplate, special_names
+from bpe_cli.chat.transformers_arguments import field_to_continue, for_template, up_to_mark, with_mark
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import SpecialToken
 from bpe_cli.support.blocks import Block
@@ -315,6 +316,7 @@ def apply_chat_template(
     documents: object,
     chat_template: str | None,
     add_generation_prompt: bool,
+    continue_final_message: bool | str,
     tokenize: bool,
     specials: Specials,
     arguments: Mapping[str, Any],
@@ -322,16 +324,24 @@ def apply_chat_template(
     """Return the ids of a conversation, or its text; the arguments are those of the method.
 
     Raises:
-        UsageError: if the template does not exist, or the tokenizer lacks a token that it needs.
+        UsageError: if the template does not exist, the tokenizer lacks a token that it needs, or an argument of
+            transformers asks for what is not done here.
         InputError: if the conversation is malformed, or the template rejects it.
         FormatError: if the template is broken.
         TypeError: if an argument has the wrong type.
     """
     if not isinstance(add_generation_prompt, bool):
         raise wrong_type("add_generation_prompt", "a bool", add_generation_prompt)
-    conversation = _conversation(messages, tools, documents, arguments)
+    field = field_to_continue(continue_final_message, add_generation_prompt=add_generation_prompt)
     renderer, tokenizer = _renderer(tokenizer, chat_template)
+    if isinstance(renderer, ChatTemplate):  # a layout refuses what it does not know
+        arguments = for_template(arguments, tokenize=tokenize)
+    conversation = _conversation(messages, tools, documents, arguments)
+    if field is not None:
+        conversation = with_mark(conversation, field)
     text = renderer.render(conversation, add_generation_prompt=add_generation_prompt)
+    if field is not None:
+        text = up_to_mark(text, conversation.where)
     if not tokenize:
         return str.__str__(text)
     encoder = ChatEncoder(tokenizer, specials)

@@ -659,6 +659,7 @@ class TextMethods(_core.Tokenizer):
         documents: Sequence[Any] | None = None,
         chat_template: str | None = None,
         add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
         tokenize: bool = True,
         specials: Specials = (),
         **arguments: Any,
@@ -675,9 +676,12 @@ class TextMethods(_core.Tokenizer):
             chat_template: The template: the name of one of the tokenizer's own, a built-in layout (``chatml``,
                 ``harmony``, and others), or a Jinja template; the tokenizer's own if None.
             add_generation_prompt: Whether to open the assistant's turn at the end.
+            continue_final_message: Whether to end after the text of the last message, so that the model goes on with
+                it; or the name of the member that has the text, if it is not ``content``.
             tokenize: Whether to return ids instead of text.
             specials: The special tokens to recognize in messages; none by default.
-            **arguments: More variables for the template.
+            **arguments: More variables for the template. Those of transformers that ask for anything but a list of all
+                ids, such as ``max_length`` and ``return_tensors``, are refused.
 
         >>> import bpe_cli
         >>> messages = [{"role": "user", "content": "Hi"}]
@@ -689,7 +693,8 @@ class TextMethods(_core.Tokenizer):
         [7220, 25, 15902, 198]
 
         Raises:
-            UsageError: if the template does not exist, or the tokenizer lacks a token that it needs.
+            UsageError: if the template does not exist, the tokenizer lacks a token that it needs, or an argument asks
+                for what is not done here.
             InputError: if the conversation is malformed, or the template rejects it.
             FormatError: if the template is broken.
             TypeError: if an argument has the wrong type.
@@ -699,7 +704,8 @@ class TextMethods(_core.Tokenizer):
         return apply_chat_template(
             cast("Any", self), messages, tools=tools, documents=documents, chat_template=chat_template,
             add_generation_prompt=flag("add_generation_prompt", add_generation_prompt),
-            tokenize=flag("tokenize", tokenize), specials=specials_of(specials), arguments=arguments,
+            continue_final_message=continue_final_message, tokenize=flag("tokenize", tokenize),
+            specials=specials_of(specials), arguments=arguments,
         )  # fmt: skip
 
     # -- what several methods do ---------------------------------------------------------------
