@@ -126,9 +126,26 @@ def _read(node: Node, kinds: dict[str, Any], what: str, ignored: dict[str, Seque
             values["prepend_scheme"] = "always" if always else "never"
         elif not has_default:
             raise node.error(f"has no {quote(field)}")
+    if name == "Metaspace":
+        _check_scheme(node)
     if name == "Strip" and len(values.get("content", " ")) != 1:
         raise node.get("content").error(f"must be one character, not {quote(values['content'])}")
     return kind(**values)
+
+
+def _check_scheme(node: Node) -> None:
+    """Refuse a ``Metaspace`` that says twice, and not the same, whether a blank is put before words.
+
+    Older files have ``add_prefix_space`` alone, and mean what they say.
+    """
+    if not {"add_prefix_space", "prepend_scheme"} <= node.members().keys():
+        return
+    scheme = node.get("prepend_scheme").text()
+    if not node.get("add_prefix_space").boolean() and scheme != "never":
+        raise node.error(
+            f"has add_prefix_space false and prepend_scheme {quote(scheme)}, which contradict each other",
+            hint='leave out add_prefix_space; prepend_scheme "never" puts no blank before words',
+        )
 
 
 def _older(name: str) -> tuple[str, ...]:

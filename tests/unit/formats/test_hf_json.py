@@ -9,7 +9,7 @@ import pytest
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
-from bpe_cli.stages import MergeBpe, PrefixSpace, SpecialToken, Split
+from bpe_cli.stages import MergeBpe, Metaspace, PrefixSpace, SpecialToken, Split
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
@@ -98,6 +98,7 @@ def test_empty_token_leaves_its_id_unused():
     assert [tokenizer.model.vocabulary.token(number) for number in (5, 6)] == [b"", b"c"]
 
 
+METASPACE = {"type": "Metaspace", "replacement": "▁"}
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
@@ -204,6 +205,14 @@ def test_post_processor_is_kept():
             'pre_tokenizer.replacement must be one character, not "▁▁"',
         ),
         (
+            {"pre_tokenizer": METASPACE | {"add_prefix_space": False, "prepend_scheme": "first"}},
+            'pre_tokenizer has add_prefix_space false and prepend_scheme "first", which contradict each other',
+        ),
+        (
+            {"decoder": METASPACE | {"add_prefix_space": False, "prepend_scheme": "always"}},
+            'decoder has add_prefix_space false and prepend_scheme "always", which contradict each other',
+        ),
+        (
             {"decoder": {"type": "Strip", "content": "ab", "start": 1, "stop": 0}},
             'decoder.content must be one character, not "ab"',
         ),
@@ -229,6 +238,21 @@ def test_post_processor_is_kept():
 )
 def test_refusals_name_what_and_where(changes, message):
     assert message in refused(**changes)
+
+
+@pytest.mark.parametrize(
+    ("fields", "scheme"),
+    [
+        ({"add_prefix_space": True}, "always"),
+        ({"add_prefix_space": False}, "never"),  # as versions before 0.14 wrote it
+        ({"add_prefix_space": True, "prepend_scheme": "first"}, "first"),  # as 0.14 and 0.15 wrote it
+        ({"add_prefix_space": True, "prepend_scheme": "never"}, "never"),
+        ({"add_prefix_space": False, "prepend_scheme": "never"}, "never"),
+    ],
+)
+def test_metaspace_of_older_versions_is_read(fields, scheme):
+    read = hf_json.loads(json.dumps(document(pre_tokenizer=METASPACE | fields)).encode())
+    assert read.pre_tokenizer[0] == Metaspace(prepend_scheme=scheme)
 
 
 @pytest.mark.parametrize(
