@@ -43,8 +43,8 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     beside = companions.find(file.parent)
     # A tokenizer.json says itself what is put around a text, whatever a class does.
     tokenizer = companions.apply(tokenizer, beside, str(file), by_class=False)
-    facts = tokenizer.origin.facts if tokenizer.origin else ()
-    carried = () if beside.config_data is None else ((companions.CONFIG, beside.config_data),)
+    facts, carried = (tokenizer.origin.facts, tokenizer.origin.carried) if tokenizer.origin else ((), ())
+    carried += () if beside.config_data is None else ((companions.CONFIG, beside.config_data),)
     return replace(tokenizer, origin=Origin(NAME, facts, carried))
 
 

@@ -61,6 +61,9 @@ _BYTE_LEVEL_ONLY = {
 _OF_UNKNOWN = {"unk_token": (None,), "fuse_unk": (None, False), "byte_fallback": (None, False)}
 """Those that do so only where a byte has no token."""
 
+_NO_DECODER = (("decoder", b"null"),)
+"""What is kept of a file without a decoder, so that it has none either when it is written again."""
+
 _LONGEST_WORD = 1024
 """Most bytes that a word of a codebook has."""
 
@@ -120,7 +123,10 @@ def _read(root: Node, written: _core.WrittenMerges | None) -> Tokenizer:
         "normalizer": normalizer,
         "usage": usage,
         "origin": Origin(
-            NAME, (*facts_of(root), *facts_of(model_node, "model.")), trained=hf_usage.read_trained(root.get("trained"))
+            NAME,
+            (*facts_of(root), *facts_of(model_node, "model.")),
+            _NO_DECODER if root.get("decoder").is_null else (),
+            hf_usage.read_trained(root.get("trained")),
         ),
     }
     if kind in hf_models.MERGED:
@@ -327,7 +333,6 @@ def content_of(tokenizer: Tokenizer) -> dict[str, Any]:
         merges = model.pop("merges", None)
         model |= {"unicode_version": tokenizer.unicode_version, "vocab": vocab}
         model |= {} if merges is None else {"merges": merges}
-    decoders = tokenizer.decoder or ((ByteLevelDecoder(),) if on_bytes else ())
     return {
         "version": "1.0",
         "truncation": hf_usage.write_truncation(tokenizer.usage.truncation),
@@ -339,9 +344,18 @@ def content_of(tokenizer: Tokenizer) -> dict[str, Any]:
         "normalizer": hf_components.write_normalizers(tokenizer.normalizer),
         "pre_tokenizer": hf_components.write_pre_tokenizers(tokenizer.pre_tokenizer, bytes_last=on_bytes),
         "post_processor": None if tokenizer.post_processor is None else orjson.loads(tokenizer.post_processor),
-        "decoder": hf_components.write_decoders(decoders),
+        "decoder": _write_decoders(tokenizer, on_bytes=on_bytes),
         "model": model,
     }
+
+
+def _write_decoders(tokenizer: Tokenizer, *, on_bytes: bool) -> dict[str, Any] | None:
+    """Write decoders: without any, Hugging Face's library puts blanks between tokens; with an empty list, nothing."""
+    written = hf_components.write_decoders(tokenizer.decoder or ((ByteLevelDecoder(),) if on_bytes else ()))
+    origin = tokenizer.origin
+    if written is None and not (origin is not None and set(_NO_DECODER) <= set(origin.carried)):
+        return {"type": "Sequence", "decoders": []}
+    return written
 
 
 def write(content: dict[str, Any]) -> bytes:

@@ -11,7 +11,7 @@ import pytest
 from bpe_cli import formats
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
-from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split, Unigram, WordPiece
+from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split, Unigram, WordLevel, WordPiece
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
@@ -222,3 +222,20 @@ def test_added_tokens_after_a_list_of_pieces_keep_their_ids_in_hugging_face():
     written = formats.dump(of_pieces(8, 9), "tokenizer.json")[""].decode()
     theirs = rival.Tokenizer.from_str(written)
     assert [theirs.token_to_id(text) for text in ("<unk>", "<8>", "<9>")] == [0, 8, 9]
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_without_decoders_tokens_are_joined_in_hugging_face_too(own):
+    """With ``null`` its library would put blanks between them; a file that has it keeps it."""
+    rival = needs("tokenizers")
+    vocabulary = Vocabulary.from_tokens([b"<unk>", b"l", b"o", b" "])
+    tokenizer = Tokenizer(WordLevel(vocabulary, 0), (Split("."),))
+    name = "bpe.json" if own else "tokenizer.json"
+    written = formats.dump(tokenizer, name)[""]
+    assert json.loads(written)["decoder"] == {"type": "Sequence", "decoders": []}
+    assert hf_json.loads(written) == tokenizer
+    ids = tokenizer.encode("lo o")
+    theirs = rival.Tokenizer.from_str(written.decode())
+    assert tokenizer.decode(ids) == theirs.decode(ids, skip_special_tokens=False) == "lo o"
+    without = json.dumps(json.loads(written) | {"decoder": None}).encode()
+    assert json.loads(formats.dump(hf_json.loads(without), name)[""])["decoder"] is None
