@@ -48,6 +48,24 @@ def test_a_baseline_that_loses_text_is_warned_of(folder):
     assert "fewest" not in text
 
 
+def test_who_leaves_text_out_is_not_the_best(folder):
+    (folder / "none.json").write_text(
+        json.dumps({"model": {"type": "BPE", "vocab": {"t": 0, "h": 1, "e": 2, "th": 3}, "merges": ["t h"]}})
+    )
+    two = ("-t", "gpt2", "-t", "none.json")
+    report = json.loads(call("compare", "ru.txt", *two, "--json", cwd=folder).out)
+    assert [each["loses_text"] for each in report["total"]["results"]] == [False, True]
+    assert report["total"]["best"] == []
+    lost = len(TEXT.encode()) - 3 * len("thethe")
+    assert report["total"]["results"][1]["unknown_bytes"] == lost / len(TEXT.encode())
+    text = call("compare", "ru.txt", *two, cwd=folder).text
+    assert f"? none.json: {lost} bytes were left out; that its tokens are few is not a merit\n" in text
+    assert "fewest" not in text
+    languages = call("compare", "--probe", "languages", *two, "--json", cwd=folder).out
+    costs = json.loads(languages)["probes"]["languages"]["results"][1]["costs"]
+    assert all(each["unknown_count"] for each in costs)
+
+
 def test_a_probe_without_inputs_stands_alone(folder):
     three = ("-t", "gpt2", "-t", "few/vocab.txt")
     for options, heading in (

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
+from bpe_cli.reports.comparison.left_out import showing_left_out
 from bpe_cli.reports.tokenizer.contents import STRETCH
 from bpe_cli.support.blocks import Block
 
@@ -146,11 +147,12 @@ class Cutter:
         return self._tokenizer.count_block(Block.of(texts), self._matcher, self._threads).tolist()
 
     def unknown(self, texts: Sequence[bytes]) -> int:
-        """Count the tokens in texts that stand for what the vocabulary does not have."""
-        if self.unk_id is None:
+        """Count the tokens in texts that stand for what the vocabulary does not have, and what is left out instead."""
+        showing = showing_left_out(self._tokenizer) or self._tokenizer
+        if showing.model.unk_id is None:
             return 0
-        ids, _ = self._tokenizer.encode_block(Block.of(texts), self._matcher, self._threads)
-        return ids.tolist().count(self.unk_id)
+        ids, _ = showing.encode_block(Block.of(texts), self._matcher, self._threads)
+        return ids.tolist().count(showing.model.unk_id)
 
     def keeps(self, texts: Sequence[bytes]) -> bool:
         """Return whether the ids of each text decode to it, byte for byte."""

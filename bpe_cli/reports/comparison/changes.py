@@ -45,6 +45,7 @@ class StoredRow:
     Attributes:
         sha256: Of the documents' bytes; None where nobody took it.
         values: Per tokenizer its metrics by name; None where there is no value.
+        losing: The numbers of the tokenizers that lose text.
     """
 
     name: str
@@ -52,6 +53,7 @@ class StoredRow:
     byte_count: int
     sha256: str | None
     values: tuple[Mapping[str, float | None], ...]
+    losing: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,8 @@ def finite(value: float | None) -> float | None:
 
 def _row_of(row: Row) -> StoredRow:
     values = tuple({name: finite(metric.of(each)) for name, metric in METRICS.items()} for each in row.measures)
-    return StoredRow(row.name, row.document_count, row.byte_count, row.sha256, values)
+    losing = frozenset(number for number, each in enumerate(row.measures) if each.loses_text)
+    return StoredRow(row.name, row.document_count, row.byte_count, row.sha256, values, losing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +205,7 @@ def _read_row(row: _Field, tokenizers: int) -> StoredRow:
         row.get("sha256").optional(),
         # Metrics that this version does not know are of no use.
         tuple({name: each[name].metric() for name in METRICS if name in each.of(dict)} for each in results),
+        frozenset(number for number, each in enumerate(results) if each.get("loses_text").value is True),
     )
 
 
@@ -221,6 +225,7 @@ class Change:
         before: The value it is compared with; None if there was none.
         now: The value now; None if there is none.
         difference: How sure that is; None where nothing tells.
+        loses_text: Whether the value now cannot count as good, since text is lost that was not lost before.
     """
 
     metric: Metric
@@ -229,6 +234,7 @@ class Change:
     before: float | None
     now: float | None
     difference: Difference | None = None
+    loses_text: bool = False
 
     @property
     def relative(self) -> float | None:
@@ -254,9 +260,14 @@ class Change:
         return (self.before is None) != (self.now is None)
 
     @property
+    def incomparable(self) -> bool:
+        """Whether it may have become worse by anything: a value is missing, or text is lost."""
+        return self.missing or self.loses_text
+
+    @property
     def verdict(self) -> Literal["worse", "better", "same", "unknown"]:
-        """Which way it went; unknown where a value is missing."""
-        if self.relative is None:
+        """Which way it went; unknown where a value is missing, or text is lost."""
+        if self.relative is None or self.loses_text:
             return "unknown"
         return "worse" if self.worsening > 0 else "better" if self.worsening < 0 else "same"
 
@@ -311,6 +322,7 @@ def changes_from_baseline(report: Comparison, metrics: Sequence[Metric]) -> Chan
                 metric, report.tokenizers[number], source,
                 metric.of(row.measures[baseline]), metric.of(row.measures[number]),
                 differences_of(row)[number] if metric.name in BY_TOKENS else None,
+                metric.doubtful(row.measures[number]) and not metric.doubtful(row.measures[baseline]),
             )
             for metric in metrics
             for number in range(len(report.tokenizers))
@@ -357,6 +369,7 @@ def changes_since(
             Change(
                 metric, now.tokenizers[this].name, source,
                 old.values[then].get(metric.name), new.values[this].get(metric.name),
+                loses_text=metric.flattered and this in new.losing and then not in old.losing,
             )
             for then, this in tokenizers.both
             for source, old, new in rows

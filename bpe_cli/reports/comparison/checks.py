@@ -237,7 +237,8 @@ class Limit:
     def check(self, changes: Changes) -> Check:
         """Find the changes that are worse than the limit, or not certain to be within it; the worst first.
 
-        Where neither side has a value, nothing could have become worse.
+        Where neither side has a value, nothing could have become worse. Where text is lost that was not lost before,
+        few tokens are no merit.
 
         Raises:
             InputError: if the total of all inputs is asked for, and they are not the inputs of the stored report.
@@ -253,7 +254,7 @@ class Limit:
         for change in sorted(changes.changes, key=badness):
             if not in_scope(self.scope, change.source):
                 continue
-            if change.missing:  # it may have become worse by anything
+            if change.incomparable:  # it may have become worse by anything
                 yield Failure(change.tokenizer, change.source, sentence(change))
             elif change.worsening > self.most + _ROUNDING:
                 statement = f"{sentence(change)}, more than {amount(self.most, True)}"
@@ -261,8 +262,8 @@ class Limit:
 
 
 def badness(change: Change) -> tuple[bool, float]:
-    """Return a key that sorts changes: values that are missing, then what has become worse, then the rest in order."""
-    return not change.missing, -max(change.worsening, 0)
+    """Return a key that sorts changes: what cannot be compared, then what has become worse, then the rest in order."""
+    return not change.incomparable, -max(change.worsening, 0)
 
 
 def sentence(change: Change) -> str:
@@ -279,6 +280,8 @@ def sentence(change: Change) -> str:
         either = ("no value" if each is None else amount(each, percent) for each in (change.before, change.now))
         return f"{change.metric.name} {' -> '.join(either)}, cannot be compared"
     values = f"{amount(change.before, percent)} -> {amount(change.now, percent)}"
+    if change.loses_text:
+        return f"{change.metric.name} {values}, cannot be compared: text is lost"
     size = abs(change.worsening)
     if not size:
         return f"{change.metric.name} {values}, the same"

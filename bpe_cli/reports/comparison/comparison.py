@@ -240,7 +240,7 @@ _ALL = (
     _metric("unknown", "unknown", "less", "share", "unknown_share",
             meaning="tokens that stand for what the vocabulary does not have, of all tokens"),
     _metric("unknown_bytes", "unknown bytes", "less", "share", "unknown_bytes_share",
-            meaning="bytes of text that unknown tokens stand for, of all bytes"),
+            meaning="bytes of text that unknown tokens stand for, or that a model without one drops, of all bytes"),
     _metric("byte_tokens", "byte tokens", "less", "share", "byte_share",
             meaning="tokens that are only a byte of a character, or a byte spelt out (<0xE4>), of all tokens"),
     _metric("byte_fallback", "byte fallback", "less", "share", "byte_fallback_share",

@@ -23,8 +23,8 @@ from operator import attrgetter
 from bpe_cli import _core
 
 LOST_SHARE = 0.001
-"""A tokenizer that makes unknown tokens of more than this share of the bytes (0.1%) loses text: that its tokens are
-few is no merit. A stray emoji in a corpus is less than that."""
+"""A tokenizer that has only unknown tokens, or none at all, for more than this share of the bytes (0.1%) loses text:
+that its tokens are few is no merit. A stray emoji in a corpus is less than that."""
 
 
 def _ratio(count: int, of: int) -> float | None:
@@ -68,6 +68,7 @@ class Measure:
             ratio of sums that ``bytes_per_token`` is); None where no document has tokens.
         seconds: Time that encoding took, on all threads together by the clock; None where it was not asked for.
         unknown_bytes: Bytes of the text that unknown tokens stand for.
+        left_out_bytes: Bytes of the text that a model without an unknown token leaves out.
         coverage_rank: How many of the most frequent ids together make up 95% of the tokens; None without tokens.
     """
 
@@ -94,6 +95,7 @@ class Measure:
     unknown_bytes: int = 0
     coverage_rank: int | None = None
     empty_documents: int = 0
+    left_out_bytes: int = 0
 
     bytes_per_token = Ratio("byte_count", "token_count")
     """Bytes of text per token: a ratio of sums."""
@@ -119,13 +121,19 @@ class Measure:
     """Share of the vocabulary's ids that occurred."""
     unknown_share = Ratio("unknown_tokens", "token_count")
     """Share of tokens that stand for what the vocabulary does not have."""
-    unknown_bytes_share = Ratio("unknown_bytes", "byte_count")
-    """Share of the text's bytes that such tokens stand for."""
+
+    @property
+    def lost_bytes(self) -> int:
+        """Bytes of the text that unknown tokens stand for, or no token at all."""
+        return self.unknown_bytes + self.left_out_bytes
+
+    unknown_bytes_share = Ratio("lost_bytes", "byte_count")
+    """Share of the text's bytes that such tokens stand for, or that are left out."""
 
     @property
     def loses_text(self) -> bool:
-        """Whether unknown tokens stand for more than ``LOST_SHARE`` of the text."""
-        return self.unknown_bytes > LOST_SHARE * self.byte_count
+        """Whether more than ``LOST_SHARE`` of the text is lost."""
+        return self.lost_bytes > LOST_SHARE * self.byte_count
 
     byte_share = Ratio("byte_tokens", "token_count")
     """Share of tokens that are only a byte."""

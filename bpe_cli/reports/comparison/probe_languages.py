@@ -22,8 +22,8 @@ class LanguageCost:
         premium: Tokens per token of the pivot: a ratio of sums; None where the pivot has no tokens.
         mean_premium: The mean over lines of each line's ratio.
         median_premium: The median over lines of each line's ratio.
-        unknown_count: Tokens that stand for what the vocabulary does not have. Where there are any, few tokens are
-            no merit: the text is lost.
+        unknown_count: Tokens that stand for what the vocabulary does not have, or characters that are left out as the
+            model has no such token. Where there are any, few tokens are no merit: the text is lost.
     """
 
     token_count: int
@@ -48,7 +48,7 @@ class LanguageResult:
 
     @property
     def loses_text(self) -> bool:
-        """Whether some tokens stand for what the vocabulary does not have: then all comparisons flatter."""
+        """Whether something is not in the vocabulary: then all comparisons flatter."""
         return any(cost.unknown_count for cost in self.costs)
 
 

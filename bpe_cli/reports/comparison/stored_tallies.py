@@ -18,7 +18,7 @@ from bpe_cli.reports.comparison.input_accounts import TextSize
 from bpe_cli.reports.comparison.tallies import InputTally, TalliedInput, TokenizerTally
 from bpe_cli.support.fast_dataclass import dataclass
 
-_FORMAT, _VERSION = "bpe-tallies", 1
+_FORMAT, _VERSION = "bpe-tallies", 2
 _CHUNK = 1 << 20
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bpe_cli import _core
 from bpe_cli.errors import InputError
 from bpe_cli.reports.comparison.input_accounts import FanOut, Reading
+from bpe_cli.reports.comparison.left_out import showing_left_out
 from bpe_cli.reports.comparison.measures import MOST_UNITS, Measure
 from bpe_cli.reports.tokenizer.contents import fallback_ids
 from bpe_cli.stages import Prepend, SpaceMarks
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 
 
 _SPACES = (" ", "▁")
-_COUNTED = ("type_count", "one_token_types", "one_token_types_spaced", "checked_documents", "failed_documents")
+_COUNTED = (
+    "type_count", "one_token_types", "one_token_types_spaced", "checked_documents", "failed_documents",
+    "left_out_bytes",
+)  # fmt: skip
 
 
 def puts_space(tokenizer: Tokenizer) -> bool:
@@ -46,6 +50,7 @@ class TokenizerTally:
         tiled: Whether tokens' bytes, one after the other, are those of the text, if the tokenizer is plain: no
             token takes whitespace along, and there is at most one space put before each document.
         puts_space: Whether a word by itself gets what it has behind a space: see ``puts_space``.
+        left_out: An empty tally of ``showing_left_out``, and that tokenizer; None where nothing is left out.
     """
 
     def __init__(self, tokenizer: Tokenizer, specials: Specials, threads: int, *, speed: bool) -> None:
@@ -54,14 +59,9 @@ class TokenizerTally:
         self.specials = specials
         self.threads = threads
         self.speed = speed
-        fallback = fallback_ids(tokenizer)
-        vocabulary = tokenizer.model.vocabulary
-        self.empty = _core.Tally(
-            (vocabulary.blob, vocabulary.ends),
-            tokenizer.special_table,
-            array("I", sorted(fallback.unknown)),
-            array("I", sorted(fallback.bytes)),
-        )
+        self.empty = _empty(tokenizer)
+        showing = showing_left_out(tokenizer)
+        self.left_out = None if showing is None else (_empty(showing), showing)
         self.tiled = not (tokenizer.prefix_space and self.matcher) and not any(
             (token.lstrip or token.rstrip)
             and (not token.special or specials == "all" or token.content.decode("utf-8", "replace") in specials)
@@ -71,6 +71,17 @@ class TokenizerTally:
         if speed:  # what is compiled at first use is not part of the speed
             tokenizer.encode_block(Block.of([b""]), self.matcher, threads)
         self.total = InputTally(self)
+
+
+def _empty(tokenizer: Tokenizer) -> _core.Tally:
+    fallback = fallback_ids(tokenizer)
+    vocabulary = tokenizer.model.vocabulary
+    return _core.Tally(
+        (vocabulary.blob, vocabulary.ends),
+        tokenizer.special_table,
+        array("I", sorted(fallback.unknown)),
+        array("I", sorted(fallback.bytes)),
+    )
 
 
 def unheard(_: Any) -> None:
@@ -93,6 +104,7 @@ class InputTally:
         self._owner = owner
         self._on_documents = on_documents
         self._tally = owner.empty.fresh()
+        self._left_out = None if owner.left_out is None else owner.left_out[0].fresh()
         self._round_trips = RoundTrips(owner.tokenizer, owner.threads)
         self._counts = Counter(dict.fromkeys(_COUNTED, 0))
         self._seconds = 0.0
@@ -119,6 +131,9 @@ class InputTally:
         encoded = owner.tokenizer.engine.tally(self._tally, block, owner.matcher, owner.threads, tiled=owner.tiled)
         if encoded is not None:
             self._round_trips.add(block, *encoded)
+        if owner.left_out is not None and self._left_out is not None:
+            owner.left_out[1].engine.tally(self._left_out, block, owner.matcher, owner.threads, tiled=False)
+            self._left_out.take_ended()
         self.take_documents(self._tally.take_ended())
 
     def take_documents(self, counts: Any) -> None:
@@ -152,6 +167,7 @@ class InputTally:
         self._counts.update(
             checked_documents=self._tally.checked_documents + self._round_trips.checked,
             failed_documents=self._tally.failed_documents + self._round_trips.failed,
+            left_out_bytes=0 if self._left_out is None else self._left_out.unknown_bytes,
         )
 
     def include(self, other: InputTally) -> None:

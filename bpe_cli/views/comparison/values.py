@@ -227,8 +227,9 @@ def losses(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) 
         measures = [row.measures[number] for row in (*report.rows, report.total)]
         if not shown or not any(measure.loses_text for measure in measures):
             continue
-        lost = count(measures[-1].unknown_bytes, "byte")
-        lines.append(f"{DOUBT} {name}: {lost} became unknown tokens; that its tokens are few is not a merit")
+        became = (measures[-1].unknown_bytes, "became unknown tokens"), (measures[-1].left_out_bytes, "were left out")
+        lost = " and ".join(f"{count(size, 'byte')} {fate}" for size, fate in became if size)
+        lines.append(f"{DOUBT} {name}: {lost}; that its tokens are few is not a merit")
         if number == report.baseline and len(names) > 1 and any(metric.name == "ratio" for metric in metrics):
             lines.append(f"{DOUBT} ratios are to {name}, which loses text: the others look worse than they are")
     return lines
@@ -286,7 +287,7 @@ def changes_heading(changes: Changes, show: Callable[[str], str] = harmless) -> 
 
 def worst_first(changes: Changes) -> list[Change]:
     """Return what has changed or lost its value: the worst first, and the rest in the order of the inputs."""
-    differ = [change for change in changes.changes if change.missing or change.relative]
+    differ = [change for change in changes.changes if change.incomparable or change.relative]
     return sorted(differ, key=badness)
 
 

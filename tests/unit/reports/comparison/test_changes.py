@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -51,6 +52,22 @@ def test_by_hand():
     ]
     verdicts = [change.verdict for change in changes_since(now, before, [TOKENS], "old.json").changes]
     assert verdicts == ["worse", "better", "better"]
+
+
+def test_who_begins_to_lose_text_has_not_become_better():
+    kept, lost = stored([100], [200]), stored([10], [200])
+    lossy = replace(lost, rows=(replace(lost.rows[0], losing=frozenset({0})), lost.rows[1]))
+    assert failures(lost, kept, "1%") == []
+    assert failures(lossy, kept, "1%") == ["t on a.txt: tokens 100 -> 10, cannot be compared: text is lost"]
+    assert failures(lossy, kept, "1%", [BYTES]) == [
+        "t on a.txt: bytes_per_token 1 -> 10, cannot be compared: text is lost"
+    ]
+    assert failures(lossy, lossy, "1%") == failures(kept, lossy, "1000%") == []  # it lost as much before
+    assert [each.verdict for each in changes_since(lossy, kept, [TOKENS], "x").changes] == ["unknown", "same", "better"]
+    report = comparison(total=row("total", [1000, 800], unknown_bytes=[0, 1000]), rows=(row("a", [1000, 800]),))
+    (failure,) = Limit.parse("total: 50%").check(changes_from_baseline(report, [TOKENS])).failures
+    assert str(failure) == "gpt2: tokens 1,000 -> 800, cannot be compared: text is lost"
+    assert StoredComparison.of(report).total.losing == {1}
 
 
 def test_more_can_be_better():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.comparison.boundaries import Cutter
-from bpe_cli.stages import MergeBpe, SpecialToken, Split
+from bpe_cli.stages import LongestMatch, MergeBpe, SpecialToken, Split
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import named
@@ -69,3 +69,5 @@ def test_what_is_lost_is_known(shared):
     cutter = Cutter(find_tokenizer(str(shared / "vocabs" / "t5-small")))
     assert cutter.unknown(["東京".encode(), b"one"]) == 1
     assert not cutter.keeps([b"a  b"])
+    cutter = Cutter(Tokenizer(LongestMatch(Vocabulary.from_tokens([b"one"]))))
+    assert cutter.unknown([b"one", b"one two, one"]) == 1

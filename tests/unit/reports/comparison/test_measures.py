@@ -16,7 +16,16 @@ from bpe_cli.reports.comparison import input_accounts
 from bpe_cli.reports.comparison.compare import compare
 from bpe_cli.reports.comparison.comparison import METRICS
 from bpe_cli.reports.comparison.measures import Measure
-from bpe_cli.stages import Prepend, Replace, SpaceMarks, SpecialToken, Unigram
+from bpe_cli.stages import (
+    FewestTokens,
+    LongestMatch,
+    Prepend,
+    Replace,
+    SpaceMarks,
+    SpecialToken,
+    Unigram,
+    WhitespaceSplit,
+)
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
@@ -205,6 +214,23 @@ def test_an_unknown_word_is_not_one_token():
     (measure,) = row.measures
     assert (measure.token_count, measure.unknown_tokens, measure.unknown_bytes) == (3, 1, 3)
     assert (measure.split_words, measure.type_count, measure.one_token_types) == (0, 2, 1)
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+@pytest.mark.parametrize("model", [LongestMatch, FewestTokens])
+def test_what_a_model_leaves_out_is_lost(model, size):
+    vocabulary = Vocabulary.from_tokens([b"l", b"o", b"w", b"low"])
+    tokenizer = Tokenizer(
+        model(vocabulary), pre_tokenizer=(WhitespaceSplit(),), special_tokens=(SpecialToken(b"<e>", 4),)
+    )
+    documents = ["low 123 ßlow<e>".encode(), b"low"]
+    for special, left_out in (((), 3 + 2 + 3), ("all", 3 + 2)):  # a blank is left out too, and is none of it
+        (row,) = compare([tokenizer], [("x", blocks_of(documents, size))], specials=special).rows
+        (measure,) = row.measures
+        assert (measure.left_out_bytes, measure.unknown_bytes, measure.loses_text) == (left_out, 0, True)
+        assert measure.unknown_bytes_share == left_out / measure.byte_count
+    (row,) = compare([replace(tokenizer, model=model(vocabulary, unk_id=3))], [("x", blocks_of(documents, size))]).rows
+    assert row.measures[0].left_out_bytes == 0
 
 
 def test_special_tokens_are_words_like_others():
