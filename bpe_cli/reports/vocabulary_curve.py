@@ -78,13 +78,20 @@ def vocabulary_curve(
         d_model: The dimension of an embedding; None to leave its cost out.
 
     Raises:
-        InputError: if the text is empty, or was not the same for all sizes.
+        InputError: if the text is empty, was not the same for all sizes, or has no token of a vocabulary.
     """
     text = measured[0][2]
     if not text.byte_count:
         raise InputError("the held-out text is empty")
     if any(found.byte_count != text.byte_count for _, _, found, _ in measured):
         raise InputError("the held-out text changed between one size and the next")
+    for asked, _, found, _ in measured:
+        if not found.token_count:
+            raise InputError(
+                f"the held-out text has no tokens with {asked:,} tokens to choose from",
+                hint="give text that the vocabulary can encode: nothing becomes of blanks, for example, if they only "
+                "divide words",
+            )
     points: list[SizePoint] = []
     for asked, size, found, unk_id in measured:
         before = points[-1] if points else None

@@ -9,7 +9,11 @@ from itertools import islice
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError
+from bpe_cli.support.messages import plural
 from bpe_cli.trainers.counts import counts_of, items_of
+
+_MOST_BYTES = 1 << 63
+"""Words times their counts are fewer bytes than that: the core counts bytes in 64 bits."""
 
 _HINT = 'lines as `low 5`, or JSON as {"low": 5}'
 _LINE = re.compile(rb"([^ \t]+)(?:[ \t]([0-9]{1,15}))?")
@@ -63,13 +67,22 @@ def read_entries(counts: _core.Counts, what: str = "list", hint: str = _HINT) ->
         hint: The way out.
 
     Raises:
-        InputError: if a line holds anything else.
+        InputError: if a line holds anything else, or with it the counts pass what can be reckoned with.
     """
     begin = b"\n".join(line for line, _ in islice(items_of(counts), 2))
     is_json = re.match(rb"\s*(?:[{\[]\s*[\"']|\{\}|\[\])", begin) is not None
+    size = 0
     for line, number in items_of(counts):
         try:
-            yield from _read_json(line, number) if is_json else _read_line(line, number)
+            for word, count in _read_json(line, number) if is_json else _read_line(line, number):
+                size += len(word) * (count or 0)
+                if size >= _MOST_BYTES:
+                    raise InputError(
+                        f"the counts of the {what} are too large: with the line {line[:60]!r}, which is there "
+                        f"{plural(number, 'time')}, they stand for 2^63 bytes of text or more",
+                        hint="divide all counts by the same number",
+                    )
+                yield word, count
         except ValueError as error:
             raise InputError(f"a line of the {what} is not {error}", hint=hint) from error
 

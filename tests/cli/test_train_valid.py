@@ -150,3 +150,10 @@ def test_an_empty_text_is_refused(folder):
     (folder / "held.txt").write_bytes(b"")
     result = call("train", "in.txt", "-s", "260", "--valid", "held.txt", "-q", cwd=folder)
     assert (result.status, result.err) == (2, error("the held-out text is empty"))
+
+
+def test_a_text_without_tokens_is_refused(folder):
+    (folder / "held.txt").write_bytes(b"   \n")
+    result = call("train", "in.txt", "-a", "bpe", "-s", "21,23", "--valid", "held.txt", "-q", cwd=folder)
+    assert result.status == 2
+    assert result.err.startswith("error: the held-out text has no tokens with 21 tokens to choose from")

@@ -150,7 +150,11 @@ def grouping_of(cuts: Sequence[tuple[int, ...]]) -> tuple[Grouping, int | None]:
     ('right to left', 3)
     >>> grouping_of([(1,), (1, 1)]), grouping_of([(1,), (2,), (3,), (2, 2)])
     (('single digits', 1), ('irregular', None))
+    >>> grouping_of([(), ()])
+    ('irregular', None)
     """
+    if not all(cuts):  # some have no token at all
+        return "irregular", None
     size = max(max(cut) for cut in cuts)
     if size == 1:
         return "single digits", 1

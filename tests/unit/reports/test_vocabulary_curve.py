@@ -49,6 +49,12 @@ def test_an_empty_text_is_refused():
         vocabulary_curve([(300, 300, found(0, size=0), None)])
 
 
+def test_a_text_without_tokens_is_refused():
+    with pytest.raises(InputError, match="the held-out text has no tokens with 600 tokens") as caught:
+        vocabulary_curve([(300, 300, found(2), None), (600, 600, found(0), None)])
+    assert caught.value.hint
+
+
 @pytest.mark.parametrize(
     "points",
     [

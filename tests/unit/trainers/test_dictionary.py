@@ -13,6 +13,7 @@ import bpe_cli
 from bpe_cli.errors import InputError
 from bpe_cli.trainers.counts import counts_of, pieces_of
 from bpe_cli.trainers.dictionary import read_dictionary
+from bpe_cli.trainers.token_list import read_tokens
 
 WORDS = st.dictionaries(
     st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1, max_size=9),
@@ -89,6 +90,18 @@ def test_what_is_neither(text, message):
         read(text, "</w>")
     assert message in caught.value.message
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("form", ["ab %d", '{"ab": %d}'])
+@pytest.mark.parametrize("counts", [((10**15 - 1, 20_000),), ((10**15 - 1, 4000), (10**15 - 2, 4000))])
+def test_counts_that_nothing_can_reckon_with_are_refused(form, counts):
+    lines = [((form % count).encode(), times) for count, times in counts]
+    for read_lines in (read_dictionary, read_tokens):
+        with pytest.raises(InputError, match="are too large: with the line b") as caught:
+            read_lines(counts_of(lines))
+        assert f"which is there {counts[-1][1]:,} times" in caught.value.message
+        assert caught.value.hint == "divide all counts by the same number"
+    assert pieces_of(read_dictionary(counts_of([(form.replace("ab", "a").encode() % 10**14, 92_000)])))
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,9 @@ from bpe_cli.reports.comparison.probe_numbers import (
     probe_numbers,
     sampled,
 )
+from bpe_cli.stages import LongestMatch
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import named
 from tests.unit.reports.comparison.tiny import tiny
 
@@ -55,6 +58,12 @@ def test_what_is_cut_unevenly():
 def test_a_space_may_be_in_the_token_or_beside_it():
     (result,) = probe_numbers([tiny(b" 7", b" 42")]).results
     assert (result.one_token, result.one_token_spaced) == (10, 11)
+
+
+def test_numbers_that_are_left_out():
+    (result,) = probe_numbers([Tokenizer(LongestMatch(Vocabulary.from_tokens([b"a"])))]).results
+    assert result.lengths[0].usual == ()
+    assert (result.grouping, result.group_size, result.consistency, result.one_token) == ("irregular", None, 1, 0)
 
 
 def test_examples_are_cut_into_what_they_are():
