@@ -114,8 +114,7 @@ class _Moved:
             if donor[1].tensors[name].dtype != tensor.dtype:
                 raise FormatError(f"the tensor {name!r} has another type in the donor")
             self._donor = rows
-        count = max(table.size, len(self._old)) if table.in_place else table.size
-        self.shape = (count, *tensor.shape[1:])
+        self.shape = (table.rows(len(self._old)), *tensor.shape[1:])
         self.size = math.prod(self.shape) * self._old.itemsize
 
     def parts(self) -> Iterator[memoryview]:

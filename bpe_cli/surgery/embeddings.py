@@ -95,6 +95,15 @@ class IdMap:
         """Whether no token has moved, so that rows of ids without a token can stay as they are."""
         return all(new is None or new == old for old, new in self.old_to_new.items())
 
+    def rows(self, old: int) -> int:
+        """Return how many rows new embeddings have, of so many old ones; padding stays where no row before it goes.
+
+        >>> IdMap(2, {0: 0, 1: 1, 2: None}, {}, {}).rows(4), IdMap(2, {0: 0, 1: 1}, {}, {}).rows(4)
+        (2, 4)
+        """
+        shorter = any(new is None and place >= self.size for place, new in self.old_to_new.items())
+        return max(self.size, old) if self.in_place and not shorter else self.size
+
 
 def moved(
     old: Rows,
@@ -109,8 +118,8 @@ def moved(
     """Yield the rows of the new embeddings, some thousands at a time, in order.
 
     A token that stays has its old row, bit by bit. A new token has the mean of its parts' old rows; without parts, the
-    mean of all rows of old tokens. If no token has moved, rows that no token has stay, also those behind the last id,
-    with which models are padded; else they are left out behind the last id, and zero before it.
+    mean of all rows of old tokens. If no token has moved, rows that no token has stay; else they are zero. Those behind
+    the last id, with which models are padded, stay if no token has moved, and none at the end has gone.
 
     With a donor, new tokens that the donor's tokenizer has too come of it instead, as ``by_pursuit`` says.
 
@@ -134,7 +143,7 @@ def moved(
     if len(old) < needed:
         raise UsageError(f"the embeddings have {len(old):,} rows, and the old ids run to {needed - 1:,}")
     pursued = {} if donor is None else by_pursuit(old, donor, table, sparsity=sparsity, scaled=scaled, to_floats=read)
-    count = max(table.size, len(old)) if table.in_place else table.size
+    count = table.rows(len(old))
     mean_of_all: Floats | None = None
     for start in range(0, count, _ROWS):
         ids = range(start, min(start + _ROWS, count))

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from bpe_cli import convert, extend, merge, prune, train
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.integrations.embeddings import move_embeddings
+from bpe_cli.surgery import pruning
 from bpe_cli.surgery.embeddings import IdMap, by_pursuit, moved
 from bpe_cli.surgery.safetensors import read_header, write_header
+from bpe_cli.trainers.counts import counts_of
 from tests.counted import at_least, compared
 from tests.needs import needs
 
@@ -47,6 +49,15 @@ def test_rows_of_padding_stay():
     old = np.arange(10.0).reshape(5, 2)
     assert joined(old, table(4, {0: 0, 1: 1, 2: 2}, {3: (0, 1)})).tolist() == [[0, 1], [2, 3], [4, 5], [1, 2], [8, 9]]
     assert joined(old, table(2, {0: 1, 1: None, 2: 0}, {})).tolist() == [[4, 5], [0, 1]]
+
+
+def test_rows_at_the_end_go_with_their_tokens():
+    old = np.arange(12.0).reshape(6, 2)  # 1 has no token, 4 and 5 are padding
+    assert joined(old, table(3, {0: 0, 2: 2, 3: None}, {})).tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert joined(old, table(4, {0: 0, 2: None, 3: 3}, {})).tolist() == old.tolist()
+    begun = train([TEXT], vocab_size=262)
+    done = pruning.prune(begun, counts_of([(b"low", 1)]), 258, order="last")
+    assert joined(np.arange(262.0), done).tolist() == [*range(258)]
 
 
 def test_a_bias_is_a_vector():
@@ -209,6 +220,10 @@ def test_a_smaller_file(model, tmp_path):
     assert new["model.embed_tokens.weight"].shape == (262, 6)
     kept = [old_id for old_id, now in sorted(done.old_to_new.items()) if now is not None]
     assert new["lm_head.weight"].tobytes() == old["lm_head.weight"][kept].tobytes()
+    begun = train([TEXT], vocab_size=262)
+    done = pruning.prune(begun, counts_of([(b"low", 1)]), 258, order="last")
+    assert move_embeddings(model, tmp_path / "last", done, tensors=["lm_head.weight"]) == {"lm_head.weight": (258, 6)}
+    assert load(tmp_path / "last")["lm_head.weight"].tobytes() == old["lm_head.weight"][:258].tobytes()
 
 
 def test_bfloat16_is_rounded_to_the_nearest(tmp_path):
