@@ -105,6 +105,10 @@ def to_hugging_face(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> T
         cuts = (*cuts, *own_cuts)
     elif isinstance(model, Unigram):
         model = double_precision(model, edges)
+        special = [token.content for token in tokenizer.special_tokens if token.token_id != model.unk_id]
+        if special and any(isinstance(stage, Charsmap) for stage in tokenizer.normalizer):
+            # The library's model finds the texts of special tokens like those of other pieces.
+            edges.append(f"text that the table makes {quote(special[0])}, which then becomes the special token")
     normalizer = hugging_face_normalizer(tokenizer.normalizer, edges)
     decoder = hugging_face_decoder(tokenizer.decoder, *_texts(tokenizer), edges)
     translated = replace(tokenizer, model=model, normalizer=normalizer, pre_tokenizer=cuts, decoder=decoder)

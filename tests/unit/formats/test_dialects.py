@@ -15,6 +15,7 @@ from bpe_cli.formats.dialects.score_merges import merges_of_scores, order_of_run
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.stages import (
     CharacterBpe,
+    Charsmap,
     Metaspace,
     MetaspaceDecoder,
     Prepend,
@@ -29,6 +30,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
+from tests.charsmaps import in_base64
 
 AGREED = frozenset({EDGES})
 UNK = SpecialToken(b"<unk>", 0)
@@ -301,6 +303,18 @@ def test_edges_are_named_and_can_be_agreed_to():
     assert written.encode(" a  b x") == tokenizer.encode(" a  b x")
     assert not written.model.single_precision
     assert not written.model.kinds
+
+
+def test_text_that_a_table_makes_a_special_token_is_an_edge():
+    model = unigram(single_precision=True, kinds=bytes([2, 1, 1, 1, 1]))
+    end = SpecialToken(b"</s>", 5)
+    for specials, named in (((UNK,), False), ((UNK, end), True)):
+        tokenizer = Tokenizer(model, (), specials, normalizer=(Charsmap(in_base64("nfkc")), SpaceMarks()))
+        with pytest.raises(FormatError, match="its table of rules") as caught:
+            to_hugging_face(tokenizer)
+        assert (
+            'text that the table makes "</s>", which then becomes the special token' in caught.value.message
+        ) is named
 
 
 def test_metaspace_is_read_with_its_edges():
