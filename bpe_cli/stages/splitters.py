@@ -212,7 +212,7 @@ def safe_cutter(
 
 
 _TRIES = 100
-"""Cuts inside pieces that special tokens may forbid before no more are looked for: in a run of blanks, all are as one."""
+"""How many cuts inside pieces special tokens may forbid before the search ends; in a run of blanks, all are alike."""
 
 
 def segments(data: bytes, matcher: _core.SpecialMatcher | None) -> Iterator[tuple[bytes, int | None]]:

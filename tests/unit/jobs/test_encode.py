@@ -353,6 +353,7 @@ def test_a_file_that_is_one_document_too_long_for_it_is_refused_before_it_is_rea
     packed = tmp_path / "long.txt.gz"
     packed.write_bytes(gzip.compress(bytes(20), 0))
     inputs = Inputs.resolve([str(packed), str(path)])
+
     def asked(safe_cut, cut_in_piece):
         engine = SimpleNamespace(longest_text=10, safe_cut=safe_cut, cut_in_piece=cut_in_piece)
         return SimpleNamespace(engine=engine)
