@@ -1,7 +1,7 @@
 """Which options a command line gives, to refuse those that would do nothing."""
 
 from bpe_cli.cli import options
-from bpe_cli.cli.options import parameters_of
+from bpe_cli.cli.options import Option, parameters_of
 from bpe_cli.support.fast_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +21,6 @@ def given_in(*groups: object, but: "Collection[str]" = ()) -> list[str]:
         for field, (_, declared) in parameters_of(type(group)).items():
             value = getattr(group, field)
             is_usual = value == getattr(usual, field) or value == options.project_values.get(field)
-            if field not in but and not is_usual:
+            if isinstance(declared, Option) and field not in but and not is_usual:
                 found.append(declared.names[0])
     return found
