@@ -202,7 +202,11 @@ def train(
         TrainingError: if there is no text, or the vocabulary is too small for its initial tokens.
         InputError: if a file cannot be read, or a text contains a lone surrogate.
     """
-    for name, value in (("algorithm", algorithm or ""), ("field", field), ("member", member or "")):
+    for name, value in (
+        ("algorithm", "" if algorithm is None else algorithm),
+        ("field", field),
+        ("member", member or ""),
+    ):
         if not isinstance(value, str):
             raise wrong_type(name, "a str", value)
     if documents is not None:

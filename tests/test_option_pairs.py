@@ -57,7 +57,7 @@ def test_pairs(kind: Kind) -> None:
             wrong.append(f"{first}={one!r} {second}={other!r}: {refusal}")
     assert not wrong, "\n".join(wrong[:40])
     assert worked > refused
-    assert len(known) > 5
+    assert len(known) >= 5
 
 
 def pairs(alone: list[Option], most: int) -> list[tuple[Option, Option]]:

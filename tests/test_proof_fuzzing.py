@@ -329,7 +329,7 @@ def test_the_page_names_all_programs_and_of_which_one_something_was_found(tmp_pa
     page = render.page_of({"proofs": {"fuzzing": part}}, {"fuzzing": shown})
     assert "| [Fuzzing](#fuzzing) | 21 | 2 s | 1 | `bbbbbbbbbbbb` and 1 older |" in page
     assert f"{render.OVER_LIFE}: `aaaaaaaaaaaa`, `bbbbbbbbbbbb`; seeds 1; A, 2 cores, Linux." in page
-    assert "| `core: a: it panicked`, program `aaaaaaaaaaaa` | `again` |\n\n| module |\n" in page
+    assert "| `core: a: it panicked`, commit `aaaaaaaaaaaa` | `again` |\n\n| module |\n" in page
     assert "| CPU seconds: core | 300 |" in page
 
 

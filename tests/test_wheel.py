@@ -90,7 +90,8 @@ def test_every_module_can_be_imported_without_extras(installed, tmp_path):
     """An import that only an optional extra or a development tool satisfies would show here."""
     script = (
         "import importlib, pkgutil, bpe_cli\n"
-        "derived = ('chat.compiler', 'chat.sandbox', 'compat.transformers')  # of classes of Jinja and transformers\n"
+        # Those that are derived of classes of Jinja and transformers.
+        "derived = ('chat.compiler', 'chat.filling', 'chat.sandbox', 'compat.transformers')\n"
         "extra = ('__main__', *derived)\n"
         "walk = pkgutil.walk_packages(bpe_cli.__path__, 'bpe_cli.')\n"
         "names = [m.name for m in walk if not m.name.endswith(extra)]\n"

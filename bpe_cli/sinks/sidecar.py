@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 
 from bpe_cli.errors import InputError, UsageError
@@ -84,7 +83,7 @@ def check_replaced(path: str) -> None:
             head = file.read(_HEAD_BYTES)
     except OSError as error:
         raise cannot_read(place, error) from error
-    if head and not re.match(rb'\s*\{\s*"schema"\s*:\s*"bpe-ids/', head):
+    if head and not b"".join(head.split()).startswith(b'{"schema":"bpe-ids/'):
         raise UsageError(
             f"the record of `output` would replace {show_path(place)}, which is not a description of ids",
             hint="give the output another name; its record is called so too, with .json at the end",

@@ -236,7 +236,7 @@ def test_a_shuffle_that_ends_at_any_step_is_gone_on_with(folder, how, to):
     between = 0
     # Where one is killed and where it has no room take turns, but for a hunt.
     every = range(more(1 + (how == "no room"), 1), MOST_STEPS, more(2, 1))
-    for at in every if to == "mds" else range(1, 2 * MOST_STEPS, more(13, 3)):
+    for at in every if to == "mds" else range(1, 2 * MOST_STEPS, more(9, 3)):
         shutil.rmtree(folder / "out")
         status = interrupted(folder, at, how, *work)
         if (folder / "out").exists() and call("prepare", "--check", "out", cwd=folder).status == 0:

@@ -177,9 +177,9 @@ def test_a_listener_hears_of_all(text):
 
     heard, size = Heard(), len(TEXT.encode())
     bpe_cli.encode_files(GPT2, text, "x.npy", listener=heard)
-    bpe_cli.prune(GPT2, text, 1000, listener=heard)
+    bpe_cli.prune(GPT2, text, 45_000, listener=heard)
     assert [(what, total) for what, total, _ in heard.tasks] == [
-        ("encoding", size), ("counting", size), ("pruning", 50257 - 1000),
+        ("encoding", size), ("counting", size), ("pruning", 50257 - 45_000),
     ]  # fmt: skip
     assert [done for _, _, done in heard.tasks[:2]] == [size, size]
 
@@ -189,7 +189,7 @@ def test_changes_are_those_of_surgery(text):
     tokens = [SpecialToken(each, 0, special=False, normalized=True) for each in (b"<a>", b"<b>")]
     assert by_call == surgery.add_tokens(GPT2, [*tokens, SpecialToken(b"<c>", 7)])
     assert bpe_cli.merge("gpt2", "p50k_base") == surgery.merge(GPT2, bpe_cli.load("p50k_base"))
-    assert bpe_cli.prune(GPT2, text, 1000) == bpe_cli.prune(GPT2, TEXT, 1000)
+    assert bpe_cli.prune(GPT2, text, 45_000) == bpe_cli.prune(GPT2, TEXT, 45_000)
     call(
         "convert",
         "gpt2",
@@ -264,8 +264,8 @@ def test_segmented_text_is_that_of_the_command(text):
 
 
 def test_what_changed_a_tokenizer_is_written_with_its_map(text):
-    call("convert", "gpt2", "-o", "command.json", "--prune-to", 1000, "--counts-from", text, "-q")
-    pruned = bpe_cli.prune("gpt2", text, 1000)
+    call("convert", "gpt2", "-o", "command.json", "--prune-to", 45_000, "--counts-from", text, "-q")
+    pruned = bpe_cli.prune("gpt2", text, 45_000)
     done = bpe_cli.convert(pruned, "call.json")
     for end in ("json", "json.ids.json"):
         assert Path(f"call.{end}").read_bytes() == Path(f"command.{end}").read_bytes()

@@ -252,4 +252,4 @@ def test_the_command_and_the_library(folder: Path) -> None:
     assert found.to_json() == report.to_json()
     for further in ({"share": (1, 2)}, {"processes": 2}, {"engine": "ray"}, {"part_bytes": 1}, {"overwrite": True}):
         with pytest.raises(UsageError, match=f"`{next(iter(further))}` needs `tallies_dir`"):
-            bpe_cli.compare(REAL, Path("in"), **more)
+            bpe_cli.compare(REAL, Path("in"), **further)

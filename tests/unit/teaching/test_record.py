@@ -124,7 +124,7 @@ def loss_by_hand(words, scores, token):
     return often / total * (log(often / total) - sum(log((frequencies[each] + often) / more) for each in others))
 
 
-@at_least(60)
+@at_least(55)
 @given(
     st.dictionaries(st.text("ab", min_size=1, max_size=5), st.integers(1, 5), min_size=1, max_size=5),
     st.lists(st.text("ab", min_size=2, max_size=3), max_size=5, unique=True),

@@ -182,7 +182,7 @@ def small_corpus(draw: random.Random, letters: str) -> dict[bytes, int]:
     return {word.encode(): count for word, count in words.items()}
 
 
-@at_least(95)
+@at_least(30)
 @pytest.mark.parametrize("tie", TIES)
 @pytest.mark.parametrize(
     ("prefix", "suffix", "separate"),

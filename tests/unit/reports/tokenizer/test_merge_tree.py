@@ -136,7 +136,7 @@ def tree_by_merging(model):
         return parts_of(merge_tree(model))
 
 
-@at_least(12)
+@at_least(7)
 @given(merges())
 @pytest.mark.parametrize("ignore_merges", [False, True])
 def test_ranks_say_what_merging_does(ignore_merges, drawn):
