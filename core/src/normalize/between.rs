@@ -42,11 +42,9 @@ impl Normalizer {
     /// Whether it knows what stands between some two characters.
     pub fn tells_between(&self) -> bool {
         match &self.0 {
-            Kind::Identity
-            | Kind::Form(_)
-            | Kind::Lowercase
-            | Kind::Replace(_)
-            | Kind::Bert(_) => true,
+            Kind::Identity | Kind::Form(_) | Kind::Lowercase | Kind::Replace(_) | Kind::Bert(_) => {
+                true
+            }
             Kind::Nmt
             | Kind::StripAccents
             | Kind::Strip { .. }

@@ -343,10 +343,7 @@ fn matchers() -> impl Iterator<Item = Arc<SpecialMatcher>> {
             Some(lower),
         ),
         // One with places inside it, and behind it, once it is normalized, one that is looked for then.
-        tokens(
-            &[("ab ab ab", 0), ("a b", NORMALIZED)],
-            Some(PREPENDING),
-        ),
+        tokens(&[("ab ab ab", 0), ("a b", NORMALIZED)], Some(PREPENDING)),
         tokens(&[("b b", 0)], None).with_codebook(Arc::new(book.expect("a codebook"))),
     ]
     .into_iter()
