@@ -111,9 +111,7 @@ class Ordered(Generic[Item, Result]):
     def _give_out(self, item: Item) -> None:
         import threading
 
-        if not self._threads:
-            self._start()
-        if not self._threads:
+        if not self._threads and not self._start_one():
             self.drain()
             self._finish(item, self._work(item))
             return
@@ -121,25 +119,32 @@ class Ordered(Generic[Item, Result]):
             task: _Task[Item, Result] = _Task(each, threading.Lock())
             self._under_way.append(task)
             self._tasks.put(task)
+            if len(self._threads) < min(self._thread_count, len(self._under_way)):
+                self._start_one()
         self._alone.clear()
         while len(self._under_way) > self._ahead or (self._under_way and not self._under_way[0].done.locked()):
             self._finish_first()
 
-    def _start(self) -> None:
-        """Start the threads, or as many as the system allows: at worst none, and the caller's thread does all work."""
-        import threading
-        from queue import SimpleQueue
+    def _start_one(self) -> bool:
+        """Start a thread, for as many as there is work for; return whether the system allows it.
 
-        self._tasks = SimpleQueue()
-        for _ in range(self._thread_count):
-            thread = threading.Thread(target=self._run)
-            try:
-                thread.start()
-            except RuntimeError:  # a limit on processes or on memory
-                break
-            self._threads.append(thread)
-        self._thread_count = len(self._threads)
-        self._ahead = self._thread_count + _WAITING
+        If it does not, those that there are do all work: at worst none, and then the caller's does.
+        """
+        import threading
+
+        if not self._threads:
+            from queue import SimpleQueue
+
+            self._tasks = SimpleQueue()
+        thread = threading.Thread(target=self._run)
+        try:
+            thread.start()
+        except RuntimeError:  # a limit on processes or on memory
+            self._thread_count = len(self._threads)
+            self._ahead = self._thread_count + _WAITING
+            return False
+        self._threads.append(thread)
+        return True
 
     def drain(self) -> None:
         """Finish all items under way.

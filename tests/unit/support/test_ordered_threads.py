@@ -154,3 +154,17 @@ def test_a_system_that_refuses_threads_gets_fewer(monkeypatch, allowed):
     assert finished == [(item, item * item) for item in range(40)]
     assert (len(started), workers <= {*started, threading.current_thread()}) == (allowed, True)
     assert not any(thread.is_alive() for thread in started)
+
+
+def test_there_are_no_more_threads_than_items(monkeypatch):
+    """However many are asked for: ``-j 65536`` of two blocks starts two."""
+    start, started = threading.Thread.start, []
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: (started.append(thread), start(thread)))
+    finished = []
+    for items in (1, 2, 30):
+        started.clear()
+        with Ordered(lambda item: item, lambda item, _: finished.append(item), 1 << 16) as ordered:
+            for item in range(items):
+                ordered.put(item)
+        assert len(started) <= (items if items > 1 else 0)
+    assert finished == [0, 0, 1, *range(30)]
