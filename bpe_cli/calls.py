@@ -66,7 +66,7 @@ def encode_files(
     *,
     to: str | None = None,
     documents: Documents = "whole",
-    field: str = "text",
+    field: str | None = None,
     member: str | None = None,
     specials: Specials = (),
     add_special_tokens: bool = False,
@@ -99,7 +99,7 @@ def encode_files(
             with ``truncate``. If None, the output's name decides, and ``ids`` is the default.
         documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
             ``jsonl``.
-        field: The JSON field or table column that holds the text.
+        field: The JSON field or table column that holds the text; None for ``text``, or ``messages`` of conversations.
         member: The extension of the tar members to read as documents. None means ``txt``, and skips archives found in
             folders.
         specials: The special tokens to recognize in the texts; none by default.
@@ -241,7 +241,7 @@ def segment_files(
     output: Destination,
     *,
     documents: Documents = "lines",
-    field: str = "text",
+    field: str | None = None,
     member: str | None = None,
     separator: str = "@@",
     glossaries: Iterable[str] = (),
@@ -252,7 +252,7 @@ def segment_files(
     threads: int | None = None,
     listener: Listener = SILENCE,
 ) -> Encoded:
-    """Write the text of files, one line per document, with spaces between tokens: ``bpe encode --to segmented``.
+    """Write the text of files line by line, with spaces between tokens: ``bpe encode --to segmented``.
 
     Args:
         tokenizer: A tokenizer, or anything that ``load`` accepts. BPE with end-of-word markers segments text as
@@ -261,7 +261,7 @@ def segment_files(
         output: The file to write, which appears only when it is complete; or a binary stream.
         documents: What counts as a document: each of the file's ``lines``, the ``whole`` file, or a field of each line
             of ``jsonl``.
-        field: The JSON field or table column that holds the text.
+        field: The JSON field or table column that holds the text; None for ``text``, or ``messages`` of conversations.
         member: The extension of the tar members to read as documents. None means ``txt``, and skips archives found in
             folders.
         separator: The marker to write after a subword that does not end its word.
@@ -371,7 +371,7 @@ def prepare(
     *,
     to: str = "bin",
     documents: Documents = "whole",
-    field: str = "text",
+    field: str | None = None,
     member: str | None = None,
     specials: Specials = (),
     bos: str | int | None = None,
@@ -408,7 +408,7 @@ def prepare(
         to: The format: ``bin``, ``npy``, ``megatron``, or another one listed on the page about data sets.
         documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
             ``jsonl``.
-        field: The JSON field or table column that holds the text.
+        field: The JSON field or table column that holds the text; None for ``text``, or ``messages`` of conversations.
         member: The extension of the tar members to read as documents. None means ``txt``, and skips archives found in
             folders.
         specials: The special tokens to recognize in the texts; none by default.
@@ -514,7 +514,7 @@ def inspect(
     rows: tuple[int, int] | None = None,
     specials: Specials = (),
     documents: Documents = "whole",
-    field: str = "text",
+    field: str | None = None,
     member: str | None = None,
     steps: bool = False,
     pairs: int | None = None,
@@ -537,7 +537,7 @@ def inspect(
         specials: The special tokens to recognize in the texts; none by default.
         documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
             ``jsonl``.
-        field: The JSON field or table column that holds the text.
+        field: The JSON field or table column that holds the text; None for ``text``, or ``messages`` of conversations.
         member: The extension of the tar members to read as documents. None means ``txt``, and skips archives found in
             folders.
         steps: Whether to return the steps that turned the texts into tokens: merge by merge, match by match, or the
@@ -580,7 +580,8 @@ def inspect(
     if (steps or conversations is not None) and texts is None:
         raise UsageError(f"{'steps' if steps else 'chat'} needs texts")
     if data is not None:
-        _about_texts(None, documents, field, member, specials_of(specials))
+        if texts is None:
+            _about_texts(None, documents, field, member, specials_of(specials))
         return _inspected_data(tokenizer, texts, _path("data", data) or "", rows, listener)
     if rows is not None:
         raise UsageError("rows needs data")
@@ -635,7 +636,7 @@ def compare(
     *,
     specials: Specials = (),
     documents: Documents = "whole",
-    field: str = "text",
+    field: str | None = None,
     member: str | None = None,
     tallies_dir: str | os.PathLike[str] | None = None,
     part_bytes: int | None = None,
@@ -653,7 +654,7 @@ def compare(
     *,
     specials: Specials = (),
     documents: Documents = "whole",
-    field: str = "text",
+    field: str | None = None,
     member: str | None = None,
     tallies_dir: str | os.PathLike[str],
     part_bytes: int | None = None,
@@ -673,7 +674,7 @@ def compare(
     library: str | None = None,
     specials: Specials = (),
     documents: Documents = "whole",
-    field: str = "text",
+    field: str | None = None,
     member: str | None = None,
     threads: int | None = None,
     listener: Listener = SILENCE,
@@ -686,7 +687,7 @@ def compare(
     library: str | None = None,
     specials: Specials = (),
     documents: Documents = "whole",
-    field: str = "text",
+    field: str | None = None,
     member: str | None = None,
     tallies_dir: str | os.PathLike[str] | None = None,
     part_bytes: int | None = None,
@@ -709,7 +710,7 @@ def compare(
         specials: The special tokens to recognize in the texts; none by default.
         documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
             ``jsonl``.
-        field: The JSON field or table column that holds the text.
+        field: The JSON field or table column that holds the text; None for ``text``, or ``messages`` of conversations.
         member: The extension of the tar members to read as documents. None means ``txt``, and skips archives found in
             folders.
         tallies_dir: A folder that keeps the tallies of the files, part by part. Tallies that are already there are
@@ -833,7 +834,7 @@ def prune(
     size: int,
     *,
     documents: Documents = "whole",
-    field: str = "text",
+    field: str | None = None,
     threads: int | None = None,
     listener: Listener = SILENCE,
 ) -> Operation:
@@ -845,7 +846,7 @@ def prune(
         size: The number of tokens to keep.
         documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
             ``jsonl``.
-        field: The JSON field or table column that holds the text.
+        field: The JSON field or table column that holds the text; None for ``text``, or ``messages`` of conversations.
         threads: Number of threads; None uses all processors. Never changes the result.
         listener: Receives progress and notes.
 
@@ -876,7 +877,7 @@ def extend(
     prune_to: int | None = None,
     counts_from: Texts | None = None,
     documents: Documents = "whole",
-    field: str = "text",
+    field: str | None = None,
     threads: int | None = None,
     listener: Listener = SILENCE,
 ) -> Operation:
@@ -894,7 +895,7 @@ def extend(
         counts_from: With ``replace`` or ``prune_to``, the texts that show which tokens are used. ``texts`` are not
             counted for this.
         documents: What counts as a document: ``whole``, ``lines`` or ``jsonl``.
-        field: The JSON field or table column that holds the text.
+        field: The JSON field or table column that holds the text; None for ``text``, or ``messages`` of conversations.
         threads: Number of threads; None uses all processors. Never changes the result.
         listener: Receives progress and notes.
 
@@ -1010,29 +1011,29 @@ def _paths(files: Files) -> tuple[str, ...]:
     return tuple(os.fsdecode(each) for each in several)
 
 
-def _documents(documents: Documents, field: str, **where: Any) -> Source:
+def _documents(documents: Documents, field: str | None, **where: Any) -> Source:
     """Return a source of texts, divided into documents as asked."""
     from bpe_cli.corpus import Source
 
     one_of("documents", documents, ("whole", "lines", "jsonl"))
-    if not isinstance(field, str):
+    if field is not None and not isinstance(field, str):
         raise wrong_type("field", "a str", field)
     _name("member", where.get("member"))
-    return Source(**where, documents=documents, field=None if field == "text" else field)
+    return Source(**where, documents=documents, field=field)
 
 
 def _about_texts(
-    texts: Texts | None, documents: Documents, field: str, member: str | None, specials: Specials = ()
+    texts: Texts | None, documents: Documents, field: str | None, member: str | None, specials: Specials = ()
 ) -> None:
     """Check that nothing is said about texts if there are none."""
     _documents(documents, field, member=member)
-    said = {"specials": specials, "documents": documents != "whole", "field": field != "text", "member": member}
+    said = {"specials": specials, "documents": documents != "whole", "field": field is not None, "member": member}
     idle = next((name for name, value in said.items() if value), None)
     if texts is None and idle is not None:
         raise UsageError(f"`{idle}` needs a text, and none is given", hint="`texts` takes a text itself")
 
 
-def _source(texts: Texts, documents: Documents, field: str, member: str | None = None) -> Source:
+def _source(texts: Texts, documents: Documents, field: str | None, member: str | None = None) -> Source:
     """Return where texts come from: themselves, or files."""
     if isinstance(texts, (str, bytes, bytearray, memoryview)):
         return _documents(

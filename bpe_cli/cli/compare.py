@@ -372,8 +372,8 @@ def _compare_ids(
         "--max-regression": checks.max_regression,
         "--baseline": compared.baseline,
         "--fewest": compared.fewest,
-        "--pivot": probes.pivot,
-        "--diff-limit": probes.diff_limit,
+        "--pivot": options.typed("pivot", probes.pivot),
+        "--diff-limit": options.typed("diff_limit", probes.diff_limit),
     }
     if idle := next((name for name, value in others.items() if value), None):
         raise UsageError(f"--ids and {idle} are different comparisons", hint="ask for one at a time")

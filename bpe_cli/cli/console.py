@@ -32,7 +32,7 @@ _ARGUMENTS = {
     "differences": "--diff",
     'documents="jsonl"': "--jsonl",
     'documents="lines"': "--lines",
-    "format=NAME": "--from",
+    "format=NAME": "--from", 'format="bin"': "--from bin",
     "development": "--dev",
     "held_out": "--valid",
     "corpora": "--language",

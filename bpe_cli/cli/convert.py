@@ -196,10 +196,9 @@ class Changes:
         if self.id_map is not None and not asked:
             raise UsageError("--id-map goes with a change", hint=f"one of {', '.join(given)}")
         learn_from = self.by or self.extend
-        if (self.lines or self.jsonl or self.plain) and not (self.counts_from or learn_from):
-            raise UsageError("--lines, --jsonl and --plain need a corpus")
-        if "-" in (self.counts_from or ()) and "-" in (learn_from or ()):
-            raise UsageError("stdin can be one of two corpora, not both")
+        says = self.lines or self.jsonl or self.plain or options.typed("field", self.field) is not None
+        if says and not (self.counts_from or learn_from):
+            raise UsageError("--lines, --jsonl, --plain and --field need a corpus")
         if not asked:
             return None
         from bpe_cli.jobs.changes import Change

@@ -218,7 +218,7 @@ class Drawing:
             return Sampling("dropout" if self.dropout_mode == "paper" else "lasting-dropout", self.dropout, seed=seed)
         if self.sample is not None:
             return Sampling("segmentation", self.sample, self.nbest, seed)
-        if self.seed is not None:
+        if options.typed("seed", self.seed) is not None:
             raise UsageError("--seed needs --dropout or --sample", hint="for example: --dropout 0.1 --seed 7")
         return None
 

@@ -22,5 +22,11 @@ def given_in(*groups: object, but: "Collection[str]" = ()) -> list[str]:
             value = getattr(group, field)
             is_usual = value == getattr(usual, field) or value == options.project_values.get(field)
             if isinstance(declared, Option) and field not in but and not is_usual:
-                found.append(declared.names[0])
+                found.append(_name(declared, value))
     return found
+
+
+def _name(declared: Option, value: object) -> str:
+    """Return the name by which an option was given: of ``--this/--no-this``, one of the two."""
+    yes, _, no = declared.names[0].partition("/")
+    return yes if value or not no else no

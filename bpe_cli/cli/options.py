@@ -295,18 +295,6 @@ class Documents:
     field: Field = None
     member: Member = None
 
-    def check_idle(self, why: str) -> None:
-        """Check that nothing is said of documents where none are read.
-
-        Raises:
-            UsageError: if something is; ``why`` says why none are read.
-        """
-        given = {"--lines": self.lines, "--jsonl": self.jsonl, "--plain": self.plain, "--member": self.member}
-        given["--field"] = self.field is not None
-        idle = next((name for name, value in given.items() if value), None)
-        if idle is not None:
-            raise UsageError(f"{idle} says how texts are read, and {why}", hint="leave it out")
-
     def source(self, block_size: int = BLOCK_BYTES, *, lines: bool = False) -> "Source":
         """Build the description of a corpus; ``lines`` says what a document is where no option does.
 
@@ -429,6 +417,11 @@ quiet_project = False
 
 project_values: "Mapping[str, object]" = {}
 """The defaults that pyproject.toml sets, by parameter."""
+
+
+def typed(name: str, value: object) -> object:
+    """Return the value of a parameter; None if it is pyproject.toml's, which asks for nothing in this very run."""
+    return None if name in project_values and value == project_values[name] else value
 
 
 def _of_project() -> str | None:

@@ -174,7 +174,7 @@ class InSequences:
             raise UsageError("--split needs --max-length", hint="for example: --max-length 4096 --split")
         if self.fit != "concatenate" and self.pack is None:
             raise UsageError("--fit needs --pack", hint="for example: --pack 4096 --fit best-fit")
-        if self.seed is not None and self.shuffle is None:
+        if options.typed("seed", self.seed) is not None and self.shuffle is None:
             raise UsageError("--seed needs --shuffle", hint="for example: --shuffle documents --seed 7")
         return self.fit if self.pack is not None else "split" if self.split else "truncate"
 

@@ -8,6 +8,7 @@ from functools import partial
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, check_page_name, note, print_json, process_streams, write_page
+from bpe_cli.cli.idle import given_in
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.parts_folder import parts_folder
 from bpe_cli.cli.train_corpora import Corpora
@@ -497,8 +498,10 @@ def run(
     if counts.from_counts and folder is not None:
         raise UsageError("--from-counts and --counts-dir cannot be used together")
     is_there = folder is not None and not documents.inputs and documents.text is None
-    if (counts.from_counts or (is_there and not corpora.language)) and not (held_out.valid or parity.dev):
-        documents.check_idle("counts are read" if counts.from_counts else "the counts are in the folder")
+    reads_none = (counts.from_counts or (is_there and not corpora.language)) and not (held_out.valid or parity.dev)
+    if reads_none and (idle := given_in(documents, but=("inputs", "text"))):
+        why = "counts are read" if counts.from_counts else "the counts are in the folder"
+        raise UsageError(f"{idle[0]} says how texts are read, and {why}", hint="leave it out")
     named = corpora.named(documents, running.block_size)
     languages = parity.languages(counts.from_counts or (), documents, running.block_size)
     job = TrainJob(

@@ -99,7 +99,7 @@ class Corpora:
         from bpe_cli.jobs.mixing import Sampled
 
         if self.sample is None:
-            if self.seed is not None:
+            if options.typed("seed", self.seed) is not None:
                 raise UsageError("--seed is for --sample")
             return None
         return Sampled(self.sample, self.seed or 0)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.files import Streams
+from bpe_cli.jobs.read_once import check_read_once
 from bpe_cli.jobs.tokenizers import files_of
 from bpe_cli.support.listening import Listener, by_totals
 from bpe_cli.tokenizer import Tokenizer
@@ -113,6 +114,8 @@ class Change:
             from bpe_cli.surgery.residues import splittable
 
             splittable(tokenizer, self.split_residues)  # what cannot be is said before the texts are read
+        counted = () if self.counts_from is None else self.counts_from.paths
+        check_read_once(self.learn_from, [("what is counted", path) for path in counted], streams.read)
         used = self._counted(tokenizer, self.counts_from, (), outputs, listener, streams)
         texts = self._counted(tokenizer, self.learn_from, "all", outputs, listener, streams)
         if self.split_residues is not None and used:

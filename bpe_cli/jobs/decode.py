@@ -169,9 +169,12 @@ class _Decoding:
         with open_stream(item.path, stdin=streams.read, on_bytes=advance) as stream:
             kind = options.format or kind_of(item.path, stream.peek(_HEAD_BYTES))
             if options.dtype is not None and kind != "bin":
+                guessed = options.format is None and kind == "ids"
                 raise UsageError(
-                    f"{item.name} holds {kind}, and `dtype` is for bin",
-                    hint="leave `dtype` out, or decode bin files by themselves",
+                    f"{item.name} is read as {kind}, and `dtype` is for bin",
+                    hint='`format="bin"` reads it as that'
+                    if guessed
+                    else "leave `dtype` out, or decode bin files by themselves",
                 )
             if kind == "tokens":  # read by their texts
                 self._model = self._with_layout()

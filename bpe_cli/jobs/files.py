@@ -248,7 +248,8 @@ def check_text_name(path: str, *, jsonl: bool = False) -> None:
     """
     from bpe_cli.sinks.naming import ENDINGS, TEXT, check_name
 
-    check_name("`output`", path, "text", ENDINGS["jsonl"] if jsonl else TEXT, packable=True)
+    what, endings = ("JSON lines", ENDINGS["jsonl"]) if jsonl else ("text", TEXT)
+    check_name("`output`", path, what, endings, packable=True)
 
 
 def check_kept(

@@ -66,11 +66,12 @@ def held_out_read(source: Source | None, streams: Streams, *, several: bool) -> 
         InputError: if a file is missing.
     """
     from bpe_cli.corpus.opening import is_url
+    from bpe_cli.corpus.stdin import is_stdin
     from bpe_cli.jobs.files import read_inputs
 
     if source is None:
         return []
-    if "-" in source.paths:
+    if any(is_stdin(path, streams.read) for path in source.paths):
         raise UsageError("held-out text is read once for each size, and stdin cannot be", hint="name a file")
     inputs = source.inputs(stdin=streams.read, otherwise="")
     pipe = next((each.name for each in inputs.items if each.size is None and not is_url(each.path)), None)

@@ -109,11 +109,11 @@ class Draft:
             raise ValueError("publish comes after prepare")
         try:
             with UNFINISHED:
-                os.replace(self._part, self._target)
-                self._settle()
                 if self.since is not None:
                     with contextlib.suppress(OSError):  # not every file system takes times
-                        os.utime(self._target, ns=(self.since, self.since))
+                        os.utime(self._part, ns=(self.since, self.since))
+                os.replace(self._part, self._target)
+                self._settle()
         except OSError as error:
             raise self._failure(error) from error
         sync_folder(self._folder)
@@ -283,7 +283,7 @@ def _lives(process: int, at: float) -> bool:
         pass
     except (OSError, OverflowError):
         return False
-    with contextlib.suppress(OSError, IndexError), open(f"/proc/{process}/stat", "rb") as file:
+    with contextlib.suppress(OSError, IndexError, AttributeError), open(f"/proc/{process}/stat", "rb") as file:
         fields = file.read().rpartition(b")")[2].split()
         if fields[0] == b"Z":  # ended, and nobody has asked how
             return False

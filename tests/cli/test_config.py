@@ -282,3 +282,18 @@ def test_no_table_is_overlooked(lines):
     tool = found.get("tool")
     compared()
     assert config._may_hold(text.encode()) or not (isinstance(tool, dict) and "bpe_cli" in tool)
+
+
+def test_defaults_that_a_run_has_no_use_for_are_no_mistake(project):
+    """What a project's file sets is for those runs that use it; the same on the command line is refused."""
+    folder = project('seed = 7\n[tool.bpe_cli.train]\njsonl = true\nfield = "body"\n'
+                     '[tool.bpe_cli.compare]\npivot = "en"\ndiff-limit = 5\n')  # fmt: skip
+    (folder / "x.jsonl").write_text('{"body": "low lower"}\n')
+    assert call(*HI, "-t", "gpt2", cwd=folder).status == 0
+    assert call("train", "x.jsonl", "--counts-dir", "counts", cwd=folder).status == 0
+    assert call("train", "--counts-dir", "counts", "-s", "258", "-o", "t.json", cwd=folder).status == 0
+    assert call("train", "x.jsonl", "--counts-out", "x.counts", cwd=folder).status == 0
+    assert call("train", "--from-counts", "x.counts", "-s", "258", "-o", "t.json", cwd=folder).status == 0
+    assert call("compare", "-T", "hi", "-t", "t.json", "-t", "t.json", "--ids", cwd=folder).status == 0
+    for words in ((*HI, "-t", "gpt2", "--seed", "8"), ("train", "--counts-dir", "counts", "-s", "258", "--lines")):
+        assert call(*words, cwd=folder).status == 2

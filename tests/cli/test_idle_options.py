@@ -133,9 +133,11 @@ def test_texts_beside_counts_have_documents(folder):
 
 def test_only_numbers_have_a_width(folder):
     assert call("encode", "in.txt", "-o", "x.ids", "-q", "-t", "gpt2", cwd=folder).status == 0
-    message = "x.ids holds ids, and --dtype is for bin"
+    message = "x.ids is read as ids, and --dtype is for bin"
+    decode = ("decode", "x.ids", "--dtype", "u16", "-t", "gpt2")
+    assert call(*decode, cwd=folder) == (2, b"", error(message, "--from bin reads it as that"))
     hint = "leave --dtype out, or decode bin files by themselves"
-    assert call("decode", "x.ids", "--dtype", "u16", "-t", "gpt2", cwd=folder) == (2, b"", error(message, hint))
+    assert call(*decode, "--from", "ids", cwd=folder) == (2, b"", error(message, hint))
 
 
 @pytest.mark.parametrize("command", ["encode --chat", "prepare -o out --chat --date 2025-01-01", "inspect --chat"])

@@ -364,3 +364,16 @@ def test_an_input_whose_name_no_record_can_hold_is_refused(folder):
     done = call("prepare", odd, *ONE, "-o", "out", cwd=folder)
     assert (done.status, "is not UTF-8, and records cannot hold it\n\nhint: rename the file\n" in done.err) == (2, True)
     assert not (folder / "out").exists()
+
+
+def test_a_shuffle_that_cannot_begin_leaves_the_data_set_as_it_is(folder):
+    """Something else lies where its first pass would go: that is said before the plan and the manifest go."""
+    made = ("prepare", "a.jsonl", *ONE, "-o", "out")
+    assert call(*made, cwd=folder).status == 0
+    (folder / "out/shuffle").mkdir()
+    (folder / "out/shuffle/notes.txt").write_text("mine")
+    before = contents(folder / "out")
+    refused = call(*made, "--shuffle", "documents", "--overwrite", cwd=folder)
+    assert (refused.status, "where something else is: notes.txt" in refused.err) == (2, True)
+    assert contents(folder / "out") == before
+    assert call("prepare", "--check", "out", cwd=folder).status == 0

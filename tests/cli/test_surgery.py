@@ -211,8 +211,8 @@ def test_a_folder_has_its_map_beside_it(desk):
         (("--replace", "3", "--by", "corpus.txt"), "--replace needs --counts-from as well", None),
         (
             ("--replace", "3", "--by", "-", "--counts-from", "-"),
-            "stdin can be one of two corpora, not both",
-            None,
+            "the input and what is counted would both be read from stdin, which can be read only once",
+            "name a file for one of them",
         ),
         (
             ("--extend", "corpus.txt", "-s", "300", "--add", "3"),
@@ -236,7 +236,7 @@ def test_a_folder_has_its_map_beside_it(desk):
             "--id-map goes with a change",
             "one of --add-tokens, --prune-to, --extend, --replace, --split-residues, --merge",
         ),
-        (("--merge", "t.json", "--lines"), "--lines, --jsonl and --plain need a corpus", None),
+        (("--merge", "t.json", "--lines"), "--lines, --jsonl, --plain and --field need a corpus", None),
         (("--merge", "t.json", "--id-map", "./out.json"), "--id-map and -o are the same file", None),
         (
             ("--extend", "corpus.txt", "-s", "262"),

@@ -41,7 +41,7 @@ from bpe_cli.jobs.prepare.records import (
     total_of,
 )
 from bpe_cli.jobs.prepare.resolving import resolve
-from bpe_cli.jobs.prepare.scratch_folder import remove_scratch
+from bpe_cli.jobs.prepare.scratch_folder import check_scratch, remove_scratch
 from bpe_cli.jobs.prepare.shuffle import first_pass
 from bpe_cli.jobs.prepare.work import do_first_pass, second_pass, work_of
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -154,6 +154,8 @@ def prepare(
     with folder_of_run(folder, alone=share is None, inner=INNER):
         check_plan(folder, plan, overwrite=overwrite)
         waiting, kept = what_is_left(job, parts, overwrite=overwrite)
+        if waiting and options.shuffle is not None:
+            check_scratch(folder)  # before anything of an older data set goes
         if plan_in(folder) != plan:
             withdraw_manifest(folder)
             remove_parts_from(folder, len(parts))
