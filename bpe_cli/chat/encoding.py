@@ -334,14 +334,13 @@ def apply_chat_template(
         raise wrong_type("add_generation_prompt", "a bool", add_generation_prompt)
     field = field_to_continue(continue_final_message, add_generation_prompt=add_generation_prompt)
     renderer, tokenizer = _renderer(tokenizer, chat_template)
-    if isinstance(renderer, ChatTemplate):  # a layout refuses what it does not know
-        arguments = for_template(arguments, tokenize=tokenize)
+    arguments = for_template(arguments, tokenize=tokenize)  # a layout refuses what else it does not know
     conversation = _conversation(messages, tools, documents, arguments)
-    if field is not None:
-        conversation = with_mark(conversation, field)
-    text = renderer.render(conversation, add_generation_prompt=add_generation_prompt)
-    if field is not None:
-        text = up_to_mark(text, conversation.where)
+    if field is None:
+        text = renderer.render(conversation, add_generation_prompt=add_generation_prompt)
+    else:
+        conversation, said = with_mark(conversation, field)
+        text = up_to_mark(renderer.render(conversation, add_generation_prompt=False), said, conversation.where)
     if not tokenize:
         return str.__str__(text)
     encoder = ChatEncoder(tokenizer, specials)

@@ -29,7 +29,12 @@ from bpe_cli.chat.provenance import (
 _SHADOWS = {TEMPLATE[0]: "", MESSAGE[0]: "\uffff", UNKNOWN[0]: "\uffff", ASSISTANT[0]: "\ufffe"}
 _SHADOWED = {"\uffff": MESSAGE[0], "\ufffe": ASSISTANT[0]}
 
-_WIDE = re.compile(r"\d{4}|[*{]")
+_WIDE_PLACE = re.compile(r"\d{4}|\*")
+"""In a place of ``%``, where a star takes the width from the values."""
+
+_WIDE_FIELD = re.compile(r"\d{4}|\{")
+"""In a field of ``{}``, where a star only fills."""
+
 _PARENTHESIS = re.compile(r"[()]")
 _TO_LETTER = re.compile(r"([^a-zA-Z%]*)[hlL]?([a-zA-Z%]?)")
 
@@ -42,7 +47,7 @@ def filled(pattern: Traced, arguments: Any) -> Traced:
         TooMuch: if it writes something very wide.
     """
     places = list(_places(_plain(pattern)))
-    if any(_WIDE.search(shape) for shape, _ in places):
+    if any(_WIDE_PLACE.search(shape) for shape, _ in places):
         raise TooMuch("it has a format with a very large width")
     return _formatted(
         pattern, arguments, lambda text, given: text % given, of_numbers=any(letter == "c" for _, letter in places)
@@ -64,7 +69,7 @@ class FormatMethod:
         self._pattern = pattern
         self._formatter = _Formatter(sandbox)
         specs = [spec for _, _, spec, _ in self._formatter.parse(_plain(pattern)) if spec]
-        if any(map(_WIDE.search, specs)):
+        if any(map(_WIDE_FIELD.search, specs)):
             raise TooMuch("it has a format with a very large width")
         self._of_numbers = any(spec.endswith("c") for spec in specs)
 

@@ -74,8 +74,8 @@ def field_to_continue(asked: bool | str, *, add_generation_prompt: bool) -> str 
     return ("content" if asked is True else asked) or None
 
 
-def with_mark(conversation: Conversation, field: str) -> Conversation:
-    """Return a conversation with a mark behind the text of its last message, for ``up_to_mark``.
+def with_mark(conversation: Conversation, field: str) -> tuple[Conversation, str]:
+    """Return a conversation with a mark behind the text of its last message, and that text, for ``up_to_mark``.
 
     Args:
         conversation: The conversation.
@@ -85,31 +85,33 @@ def with_mark(conversation: Conversation, field: str) -> Conversation:
         InputError: if there is no such text.
     """
     last = dict(conversation.messages[-1]) if conversation.messages else {}
-    text = last.get(field)
+    text, said = last.get(field), ""
     if isinstance(text, str):
+        said = text
         last[field] = text + _TAG
     elif isinstance(text, list):
         place = max((at for at, part in enumerate(text) if _has_text(part)), default=None)
         if place is not None:
+            said = text[place]["text"]
             last[field] = [*text[:place], text[place] | {"text": text[place]["text"] + _TAG}, *text[place + 1 :]]
     if last.get(field) == text:
         raise InputError(f"{conversation.where}: the last message has no {field} to continue")
-    return replace(conversation, messages=(*conversation.messages[:-1], last))
+    return replace(conversation, messages=(*conversation.messages[:-1], last)), said
 
 
 def _has_text(part: Any) -> bool:
     return isinstance(part, Mapping) and isinstance(part.get("text"), str)
 
 
-def up_to_mark(text: Traced, where: str) -> Traced:
+def up_to_mark(text: Traced, said: str, where: str) -> Traced:
     """Return a rendered conversation up to the mark.
 
     Raises:
-        InputError: if the mark is not in it.
+        InputError: if the mark is not in it, or the text before the mark is not what was said.
     """
     written = str.__str__(text)
     end = written.rfind(_TAG.rstrip())
-    if end < 0:
+    if end < 0 or said.strip() not in written:
         raise InputError(
             f"{where}: the chat template does not write the text of the last message as it is, "
             "so the message cannot be continued"

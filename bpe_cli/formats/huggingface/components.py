@@ -121,31 +121,15 @@ def _read(node: Node, kinds: dict[str, Any], what: str, ignored: dict[str, Seque
             values["pattern"] = _read_pattern(node.get("pattern"))
         elif field in node.members():
             values[field] = _value(node.get(field), annotation)
-        elif name == "Metaspace" and field == "prepend_scheme" and "add_prefix_space" in node.members():
-            always = node.get("add_prefix_space").boolean()
-            values["prepend_scheme"] = "always" if always else "never"
         elif not has_default:
             raise node.error(f"has no {quote(field)}")
-    if name == "Metaspace":
-        _check_scheme(node)
+    # Null is as if it were missing. Versions 0.14 and 0.15 wrote false beside any scheme, and put no mark then.
+    puts_mark = node.get("add_prefix_space") if name == "Metaspace" else None
+    if puts_mark is not None and not puts_mark.is_null and not puts_mark.boolean():
+        values["prepend_scheme"] = "never"
     if name == "Strip" and len(values.get("content", " ")) != 1:
         raise node.get("content").error(f"must be one character, not {quote(values['content'])}")
     return kind(**values)
-
-
-def _check_scheme(node: Node) -> None:
-    """Refuse a ``Metaspace`` that says twice, and not the same, whether a blank is put before words.
-
-    Older files have ``add_prefix_space`` alone, and mean what they say.
-    """
-    if not {"add_prefix_space", "prepend_scheme"} <= node.members().keys():
-        return
-    scheme = node.get("prepend_scheme").text()
-    if not node.get("add_prefix_space").boolean() and scheme != "never":
-        raise node.error(
-            f"has add_prefix_space false and prepend_scheme {quote(scheme)}, which contradict each other",
-            hint='leave out add_prefix_space; prepend_scheme "never" puts no blank before words',
-        )
 
 
 def _older(name: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.reports.comparison.comparison import METRICS, Comparison, Metric, Row, differences_of, rows_of
-from bpe_cli.reports.comparison.measures import Difference
+from bpe_cli.reports.comparison.measures import LOST_SHARE, Difference
 
 SCHEMA = "bpe.compare/2"
 """The schema that is written and read."""
@@ -45,7 +45,6 @@ class StoredRow:
     Attributes:
         sha256: Of the documents' bytes; None where nobody took it.
         values: Per tokenizer its metrics by name; None where there is no value.
-        losing: The numbers of the tokenizers that lose text.
     """
 
     name: str
@@ -53,7 +52,6 @@ class StoredRow:
     byte_count: int
     sha256: str | None
     values: tuple[Mapping[str, float | None], ...]
-    losing: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +100,18 @@ def finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
+_LOST = "unknown_bytes"
+"""The metric that says which share of the text is lost."""
+
+
+def _loses_more(before: float | None, now: float | None) -> bool:
+    """Return whether so much more of the text is lost than before that few tokens are no merit."""
+    return (now or 0) - (before or 0) > LOST_SHARE
+
+
 def _row_of(row: Row) -> StoredRow:
     values = tuple({name: finite(metric.of(each)) for name, metric in METRICS.items()} for each in row.measures)
-    losing = frozenset(number for number, each in enumerate(row.measures) if each.loses_text)
-    return StoredRow(row.name, row.document_count, row.byte_count, row.sha256, values, losing)
+    return StoredRow(row.name, row.document_count, row.byte_count, row.sha256, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +211,6 @@ def _read_row(row: _Field, tokenizers: int) -> StoredRow:
         row.get("sha256").optional(),
         # Metrics that this version does not know are of no use.
         tuple({name: each[name].metric() for name in METRICS if name in each.of(dict)} for each in results),
-        frozenset(number for number, each in enumerate(results) if each.get("loses_text").value is True),
     )
 
 
@@ -322,7 +327,9 @@ def changes_from_baseline(report: Comparison, metrics: Sequence[Metric]) -> Chan
                 metric, report.tokenizers[number], source,
                 metric.of(row.measures[baseline]), metric.of(row.measures[number]),
                 differences_of(row)[number] if metric.name in BY_TOKENS else None,
-                metric.doubtful(row.measures[number]) and not metric.doubtful(row.measures[baseline]),
+                metric.flattered and _loses_more(
+                    row.measures[baseline].unknown_bytes_share, row.measures[number].unknown_bytes_share
+                ),
             )
             for metric in metrics
             for number in range(len(report.tokenizers))
@@ -369,7 +376,8 @@ def changes_since(
             Change(
                 metric, now.tokenizers[this].name, source,
                 old.values[then].get(metric.name), new.values[this].get(metric.name),
-                loses_text=metric.flattered and this in new.losing and then not in old.losing,
+                loses_text=metric.flattered
+                and _loses_more(old.values[then].get(_LOST), new.values[this].get(_LOST)),
             )
             for then, this in tokenizers.both
             for source, old, new in rows

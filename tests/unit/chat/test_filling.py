@@ -99,3 +99,11 @@ def test_a_pattern_of_open_parentheses_is_little_work():
             filled(text, {})
 
     assert_little_work(fill, size=len(text), most_lines=200_000, most_cost=100)
+
+
+def test_a_star_fills_a_field_and_takes_the_width_of_a_place():
+    template = "{{ '{:*^9}'.format('a') }}{{ '{:*<9}'.format(messages[0].content) }}"
+    said = Conversation(({"role": "user", "content": "hi"},))
+    assert str.__str__(ChatTemplate(template, "t").render(said, add_generation_prompt=False)) == "****a****hi*******"
+    with pytest.raises(TooMuch):
+        filled(traced("%*d", TEMPLATE), (9, 1))

@@ -139,9 +139,14 @@ def test_arguments_that_no_layout_knows_are_refused_by_name():
             LAYOUTS[name].render(asked, add_generation_prompt=False)
         assert caught.value.hint == "leave it out, or name a template that uses it: see `chat_template`"
     tokenizer = bpe_cli.load("cl100k_base")
-    for arguments in ({"foo": 1}, {"return_dict": True}):
-        with pytest.raises(InputError, match=f"has no place for the argument {next(iter(arguments))}"):
-            tokenizer.apply_chat_template([{"role": "user", "content": "x"}], chat_template="gpt-4-32k", **arguments)
+    messages = [{"role": "user", "content": "x"}]
+    with pytest.raises(InputError, match="has no place for the argument foo"):
+        tokenizer.apply_chat_template(messages, chat_template="gpt-4-32k", foo=1)
+    # What is about ids is refused, or let go, as for a template.
+    with pytest.raises(UsageError, match="does not know return_dict=True"):
+        tokenizer.apply_chat_template(messages, chat_template="gpt-4-32k", return_dict=True)
+    plain = tokenizer.apply_chat_template(messages, chat_template="gpt-4-32k", tokenize=False)
+    assert tokenizer.apply_chat_template(messages, chat_template="gpt-4-32k", tokenize=False, padding=True) == plain
 
 
 @pytest.mark.parametrize(

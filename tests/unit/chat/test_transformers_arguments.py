@@ -53,8 +53,10 @@ def test_what_cannot_be_continued_is_said():
     ):
         with pytest.raises(InputError, match="the last message has no content to continue"):
             GPT2.apply_chat_template(given, chat_template=TEMPLATE, continue_final_message=True)
-    with pytest.raises(InputError, match="does not write the text of the last message as it is"):
-        GPT2.apply_chat_template(SAID, chat_template="{{ messages[0].content }}", continue_final_message=True)
+    # Neither another message, nor the end of the text, nor another spelling of it.
+    for other in ("{{ messages[0].content }}", "{{ messages[-1].content[1:] }}", "{{ messages[-1].content | upper }}"):
+        with pytest.raises(InputError, match="does not write the text of the last message as it is"):
+            GPT2.apply_chat_template(SAID, chat_template=other, continue_final_message=True)
     with pytest.raises(TypeError, match="continue_final_message must be a bool or a str"):
         GPT2.apply_chat_template(SAID, chat_template=TEMPLATE, continue_final_message=1)
 

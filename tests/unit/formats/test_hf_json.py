@@ -205,12 +205,8 @@ def test_post_processor_is_kept():
             'pre_tokenizer.replacement must be one character, not "▁▁"',
         ),
         (
-            {"pre_tokenizer": METASPACE | {"add_prefix_space": False, "prepend_scheme": "first"}},
-            'pre_tokenizer has add_prefix_space false and prepend_scheme "first", which contradict each other',
-        ),
-        (
-            {"decoder": METASPACE | {"add_prefix_space": False, "prepend_scheme": "always"}},
-            'decoder has add_prefix_space false and prepend_scheme "always", which contradict each other',
+            {"pre_tokenizer": METASPACE | {"add_prefix_space": 0, "prepend_scheme": "first"}},
+            "pre_tokenizer.add_prefix_space must be true or false, not 0",
         ),
         (
             {"decoder": {"type": "Strip", "content": "ab", "start": 1, "stop": 0}},
