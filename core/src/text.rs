@@ -8,6 +8,7 @@
 pub(crate) mod byte_pairs;
 #[cfg(any(feature = "python", test))]
 pub(crate) mod characters;
+pub mod finder;
 pub(crate) mod json;
 pub mod json_lines;
 pub mod lines;

@@ -1,11 +1,12 @@
 //! Decoders that put words together, and what they share: replacing.
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::texts::{Kind, TokenTexts};
 use crate::error::{Result, invalid};
 use crate::normalize::Pattern;
 use crate::text::character_len;
+use crate::text::finder::finder;
 use crate::text::pattern::{Expression, Rules};
 use crate::text::subject::Subject;
 
@@ -165,14 +166,11 @@ impl Replacement {
     /// Says why the expression cannot be.
     pub fn new(pattern: &Pattern, content: &str) -> Result<Self> {
         let pattern = match pattern {
-            Pattern::String(literal) => Searched::Literal(
-                AhoCorasickBuilder::new()
-                    .match_kind(MatchKind::LeftmostFirst)
-                    .build([literal])
-                    .map_err(|error| {
-                        invalid!("the decoder cannot look for {literal:?}: {error}")
-                    })?,
-            ),
+            Pattern::String(literal) => {
+                Searched::Literal(finder(&[literal], MatchKind::LeftmostFirst).map_err(
+                    |error| invalid!("the decoder cannot look for {literal:?}: {error}"),
+                )?)
+            }
             Pattern::Regex(expression) => {
                 Searched::Expression(Box::new(Expression::new(expression, Rules::DECODE)?))
             }

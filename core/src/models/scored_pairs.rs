@@ -10,7 +10,7 @@
 
 mod tables;
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use aho_corasick::{AhoCorasick, MatchKind};
 
 use self::tables::{all_byte_tokens, check, matches_text, symbols};
 use super::merging::characters::{MergeScratch, Symbol};
@@ -23,6 +23,7 @@ use crate::error::{Result, invalid};
 use crate::random::{Draw, Sampling};
 use crate::tables::{NONE, PairTable, PieceTable, TokenTable};
 use crate::text::characters as characters_of;
+use crate::text::finder::finder;
 
 /// A model that merges by scores.
 #[derive(Debug)]
@@ -294,9 +295,7 @@ impl UserDefined {
         if ids.is_empty() {
             return Ok(None);
         }
-        let automaton = AhoCorasickBuilder::new()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(texts)
+        let automaton = finder(&texts, MatchKind::LeftmostLongest)
             .map_err(|error| invalid!("user-defined pieces cannot be searched for: {error}"))?;
         Ok(Some(Self { automaton, ids }))
     }

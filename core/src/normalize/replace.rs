@@ -8,6 +8,7 @@ use super::Pattern;
 use crate::boundaries::pairs::Left;
 use crate::boundaries::stages::AtSpace;
 use crate::error::{Error, Result};
+use crate::text::finder::finder;
 use crate::text::pattern::{Expression, Rules};
 use crate::text::subject::Subject;
 use crate::text::{Origin, Rewriter, Text, characters, read_char};
@@ -198,9 +199,7 @@ fn white_space(text: &[u8], mut at: usize) -> impl Iterator<Item = Range<usize>>
 }
 
 fn finder_of(literals: &[String]) -> Result<Finder> {
-    let finder = AhoCorasick::builder()
-        .match_kind(MatchKind::LeftmostFirst)
-        .build(literals)
+    let finder = finder(literals, MatchKind::LeftmostFirst)
         .map_err(|error| Error::Invalid(error.to_string()))?;
     Ok(Finder::Literal(finder))
 }

@@ -1,11 +1,12 @@
 //! The tokens that one pass looks for in text; `special` says what becomes of them.
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::error::{Result, invalid};
 use crate::special::segment::Segment;
 use crate::special::{LSTRIP, RSTRIP, SINGLE_WORD};
 use crate::split::categories;
+use crate::text::finder::finder;
 use crate::text::prefixes::Prefixes;
 use crate::text::{begin_of_last, length_from, read_char};
 
@@ -40,10 +41,9 @@ impl TokenSet {
         let cannot = |error: &dyn std::fmt::Display| {
             invalid!("special tokens cannot be searched for: {error}")
         };
-        let automaton = AhoCorasickBuilder::new()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(tokens.iter().map(|token| &token.content))
-            .map_err(|error| cannot(&error))?;
+        let contents: Vec<_> = tokens.iter().map(|token| &token.content).collect();
+        let automaton =
+            finder(&contents, MatchKind::LeftmostLongest).map_err(|error| cannot(&error))?;
         let flags = tokens.iter().fold(0, |flags, token| flags | token.flags);
         Ok(Self {
             automaton: Some(automaton),

@@ -9,7 +9,7 @@ mod between;
 use std::convert::Infallible;
 use std::ops::Range;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
 use serde::Deserialize;
 
 use super::joining::Joiner;
@@ -341,7 +341,8 @@ fn expression(pattern: String, behavior: Behavior, invert: bool) -> Result<Kind>
 }
 
 fn finder(literal: &str) -> Result<AhoCorasick> {
-    AhoCorasick::new([literal]).map_err(|error| invalid!("cannot look for a text: {error}"))
+    crate::text::finder::finder(&[literal], MatchKind::Standard)
+        .map_err(|error| invalid!("cannot look for a text: {error}"))
 }
 
 /// Cuts every piece; `parts` appends the parts of one.

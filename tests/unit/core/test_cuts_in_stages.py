@@ -76,3 +76,11 @@ def test_a_text_that_grows_a_thousandfold_is_refused():
     with pytest.raises(ValueError, match=limit):
         words([replace], [WHITE_SPACE]).encode(text, array("Q", [len(text)]), None, 2)
     assert len(stages([replace], []).normalize(b"a" * 1_000)[0]) == 999_000
+
+
+@pytest.mark.parametrize("text", [b"a" * 30_000, b"a" * 30_000 + b"b", b"ab" * 15_000])
+def test_a_special_token_that_repeats_itself_is_compiled_in_linear_time(text):
+    matcher = _core.SpecialMatcher([text, b"aab"], [1, 2])
+    assert matcher.find_all(b"aab" + text) == [(0, 3, 2), (3, 3 + len(text), 1)]
+    # In the square of its length, it would be thousands.
+    assert cost(lambda: _core.SpecialMatcher([text], [1]), len(text), 200) <= 200
