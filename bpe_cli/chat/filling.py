@@ -55,18 +55,20 @@ def filled(pattern: Traced, arguments: Any) -> Traced:
 
 
 class FormatMethod:
-    """The method ``format`` of a template's string.
+    """The method ``format`` of a template's string, or ``format_map``.
 
     Args:
         sandbox: What says which attributes a place may name.
         pattern: The string.
+        of_map: Whether it is ``format_map``, which takes an object with the values by name.
 
     Raises:
         TooMuch: if it writes something very wide.
     """
 
-    def __init__(self, sandbox: SandboxedEnvironment, pattern: Traced) -> None:
+    def __init__(self, sandbox: SandboxedEnvironment, pattern: Traced, *, of_map: bool = False) -> None:
         self._pattern = pattern
+        self._of_map = of_map
         self._formatter = _Formatter(sandbox)
         specs = [spec for _, _, spec, _ in self._formatter.parse(_plain(pattern)) if spec]
         if any(map(_WIDE_FIELD.search, specs)):
@@ -77,8 +79,12 @@ class FormatMethod:
         """Fill the string.
 
         Raises:
-            TypeError: if a value is neither text nor a number, nor made of such.
+            TypeError: if a value is neither text nor a number, nor made of such; or the values are given otherwise.
         """
+        if self._of_map:
+            if len(args) != 1 or names or type(args[0]) is not dict:
+                raise TypeError("format_map takes one object")
+            args, names = (), args[0]
         return _formatted(
             self._pattern,
             (args, names),
@@ -188,6 +194,6 @@ def _shadowed(value: Any) -> Any:
     if type(value) is dict:
         kind: type[dict[Any, Any]] = dict if all(map(_is_templates, value)) else _ShadowedKeys
         return kind((key, _shadowed(each)) for key, each in value.items())
-    if value is None or isinstance(value, (int, float)):
+    if value is None or isinstance(value, (int, float, Undefined)):
         return value
     raise TypeError(f"a {type(value).__name__} is neither text nor a number")

@@ -217,7 +217,7 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         owner = getattr(value, "__self__", None)
         if not isinstance(owner, str) or getattr(value, "__name__", "") not in ("format", "format_map"):
             return None
-        return FormatMethod(self, self.written(owner))
+        return FormatMethod(self, self.written(owner), of_map=value.__name__ == "format_map")
 
     def call(self, context: Context, obj: Any, /, *args: Any, **names: Any) -> Any:
         """Call what a template may call; views of dictionaries become lists, whose size is known."""

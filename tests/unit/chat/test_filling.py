@@ -101,6 +101,18 @@ def test_a_pattern_of_open_parentheses_is_little_work():
     assert_little_work(fill, size=len(text), most_lines=200_000, most_cost=100)
 
 
+def test_what_is_not_there_is_written_as_nothing_and_an_object_gives_values_by_name():
+    template = (
+        "{{ 'a%sb' % nothing }}{{ '{}'.format(nothing) }} {{ '{x}{y}'.format_map({'x': 1, 'y': messages[0].content}) }}"
+    )
+    said = Conversation(({"role": "user", "content": "hi"},))
+    found = ChatTemplate(template, "t").render(said, add_generation_prompt=False)
+    assert (str.__str__(found), found.origins[-2:]) == ("ab 1hi", MESSAGE * 2)
+    for wrong in ("{{ '{x}'.format_map(1) }}", "{{ '{x}'.format_map() }}", "{{ '{x}'.format_map(x=1) }}"):
+        with pytest.raises(InputError, match="format_map takes one object"):
+            ChatTemplate(wrong, "t").render(said, add_generation_prompt=False)
+
+
 def test_a_star_fills_a_field_and_takes_the_width_of_a_place():
     template = "{{ '{:*^9}'.format('a') }}{{ '{:*<9}'.format(messages[0].content) }}"
     said = Conversation(({"role": "user", "content": "hi"},))
