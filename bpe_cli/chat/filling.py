@@ -81,14 +81,15 @@ class FormatMethod:
         Raises:
             TypeError: if a value is neither text nor a number, nor made of such; or the values are given otherwise.
         """
+        given: tuple[Any, Any] = args, names
         if self._of_map:
             if len(args) != 1 or names or type(args[0]) is not dict:
                 raise TypeError("format_map takes one object")
-            args, names = (), args[0]
+            given = (), args[0]
         return _formatted(
             self._pattern,
-            (args, names),
-            lambda text, given: self._formatter.vformat(text, given[0], given[1]),
+            given,
+            lambda text, values: self._formatter.vformat(text, values[0], values[1]),
             of_numbers=self._of_numbers,
         )
 
