@@ -15,6 +15,8 @@ def overlap(ones: Collection[bytes], others: Collection[bytes]) -> bool:
     """
     if not ones or not others:
         return False
+    if b"" in others:  # which begins everywhere
+        return any(ones)
     states, ends = _beginnings(others)
     fallback = array("I", bytes(4 * len(ends)))  # the state of the longest proper end of each beginning
     for edge, child in states.items():
