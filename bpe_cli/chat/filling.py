@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, cast
 
 from jinja2 import Undefined
 from jinja2.sandbox import SandboxedEnvironment, SandboxedFormatter
@@ -120,8 +120,7 @@ def _places(pattern: str) -> Iterator[tuple[str, str]]:
                     break
             else:
                 return  # it never ends, which is an error
-        match = _TO_LETTER.match(pattern, place)
-        assert match is not None  # it matches nothing too
+        match = cast("re.Match[str]", _TO_LETTER.match(pattern, place))  # it matches nothing too
         yield match[1], match[2]
         place = pattern.find("%", match.end())
 

@@ -2,10 +2,12 @@
 
 from bpe_cli.cli import options
 from bpe_cli.cli.options import Option, parameters_of
+from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_typing import TYPE_CHECKING
+from bpe_cli.support.messages import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
 
 def given_in(*groups: object, but: "Collection[str]" = ()) -> list[str]:
@@ -24,6 +26,19 @@ def given_in(*groups: object, but: "Collection[str]" = ()) -> list[str]:
             if isinstance(declared, Option) and field not in but and not is_usual:
                 found.append(_name(declared, value))
     return found
+
+
+def refuse_idle(names: "Sequence[str]", why: str) -> None:
+    """Refuse options that would do nothing.
+
+    Raises:
+        UsageError: if there are any; ``why`` says why they would.
+    """
+    if names:
+        raise UsageError(
+            f"{why}: {listed(names, separator=', ')} would do nothing",
+            hint="leave it out" if len(names) == 1 else "leave them out",
+        )
 
 
 def _name(declared: Option, value: object) -> str:

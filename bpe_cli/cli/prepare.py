@@ -10,7 +10,7 @@ from functools import partial
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, process_streams
 from bpe_cli.cli.conversations import Conversations
-from bpe_cli.cli.idle import given_in
+from bpe_cli.cli.idle import given_in, refuse_idle
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.progress import How, WorkListener
 from bpe_cli.errors import UsageError
@@ -18,7 +18,7 @@ from bpe_cli.sinks.base import Dtype
 from bpe_cli.sinks.dataset import DATASETS
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated, Literal
-from bpe_cli.support.messages import duration, listed, show_path
+from bpe_cli.support.messages import duration, show_path
 from bpe_cli.support.messages import plural as count
 
 if TYPE_CHECKING:
@@ -325,11 +325,8 @@ def run(
                 f"{word} takes the folder of one data set", hint=f"for example: bpe prepare {word} dataset/"
             )
         groups = (applied, written, in_sequences, conversations, parts, documents)
-        if idle := given_in(*groups, but=("inputs", "check", "finish", "processes", "progress", "quiet")):
-            raise UsageError(
-                f"{word} looks at what is in the folder of a data set: {listed(idle, separator=', ')} would do nothing",
-                hint="leave it out" if len(idle) == 1 else "leave them out",
-            )
+        idle = given_in(*groups, but=("inputs", "check", "finish", "processes", "progress", "quiet"))
+        refuse_idle(idle, f"{word} looks at what is in the folder of a data set")
         folder = (inputs or [""])[0]
         _show(check(folder, listener) if parts.check else finish(folder), parts, listener)
         return
@@ -340,11 +337,7 @@ def run(
     job = _job_options(applied, written, in_sequences, conversations, parts)
     if parts.deep is not None:
         idle = [name for name in given_in(written, parts) if name in ("--overwrite", "--part", "--dry-run", "--engine")]
-        if idle:
-            raise UsageError(
-                f"--check --deep makes no data set: {', '.join(idle)} would do nothing",
-                hint="leave it out" if len(idle) == 1 else "leave them out",
-            )
+        refuse_idle(idle, "--check --deep makes no data set")
         done = check_deep(
             source, choice, job, folder=written.output, parts=parts.again(), threads=parts.processes,
             listener=listener, streams=process_streams(),

@@ -75,7 +75,7 @@ def locate(path: Path) -> tuple[Path, str]:
 def files_of(path: Path) -> list[Path]:
     """Return the files of the tokenizer at a path: itself, and those beside it if it is one of several.
 
-    A path at which there is no tokenizer is returned as it is.
+    If there is no tokenizer at the path, that is the path alone.
     """
     try:
         file, name = locate(path)

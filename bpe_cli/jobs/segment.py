@@ -192,24 +192,13 @@ def line_cutter(model: Tokenizer, how: SegmentOptions) -> Cut:
 
 
 def _write_lines(blocks: Iterable[Block], cut: Cut, out: Output) -> int:
-    """Write the lines of documents; return how many there were."""
-    from bpe_cli.support.blocks import whole_documents
+    """Write the lines of documents, of which an empty one has one; return how many there were."""
+    from bpe_cli.support.blocks import lines_of, whole_documents
 
     number = 0
     for documents in whole_documents(blocks):
-        lines = [line for each in documents for line in _lines_of(each)]
+        lines = [line for each in documents for line in lines_of(each) or [b""]]
         out.write(b"\n".join([*cut(lines, number), b""]))
         number += len(lines)
         out.flush()
     return number
-
-
-def _lines_of(document: bytes) -> list[bytes]:
-    r"""Return the lines of a document without their ends; one that is empty has one.
-
-    >>> _lines_of(b"low\r\n\nlower\n"), _lines_of(b"")
-    ([b'low', b'', b'lower'], [b''])
-    """
-    if b"\n" not in document:
-        return [document]
-    return [line.removesuffix(b"\r") for line in document.removesuffix(b"\n").split(b"\n")]
