@@ -18,6 +18,7 @@ from bpe_cli.jobs.files import Streams, Target, find_documents
 from bpe_cli.jobs.spilling import Counted, CountsOnDisk, Spilling, count_within
 from bpe_cli.stages.splitters import show_pattern, slow_patterns_notes
 from bpe_cli.support.listening import SILENCE, Listener
+from bpe_cli.support.messages import listed, quote
 from bpe_cli.trainers import trainer_for
 from bpe_cli.trainers.base import Options, SplittingOptions, sample
 from bpe_cli.trainers.counts import ALL_MEMORY, DEFAULT_MAX_MEMORY, new_counts
@@ -150,11 +151,16 @@ def load_counts(
         counts = spilling.finish()
     if cutting is None:
         raise InputError("no counts file is given")
-    return counts, adopted(options, cutting)
+    return counts, adopted(options, cutting, listener=listener)
 
 
-def adopted(options: Options, cutting: Cutting) -> Options:
+def adopted(options: Options, cutting: Cutting, *, listener: Listener = SILENCE) -> Options:
     """Return options with which counts can be trained on that were cut in some way.
+
+    Args:
+        options: What is to be trained.
+        cutting: How the text was cut.
+        listener: Receives a note of what the counts were made with that the options do not say.
 
     Raises:
         UsageError: if an option says that text was cut otherwise.
@@ -167,7 +173,27 @@ def adopted(options: Options, cutting: Cutting) -> Options:
             hint="count again with the special tokens to split off",
         )
     chosen: Options = trainer_for(options).adopt(options, cutting)
+    for note in _differences(cutting, trainer_for(options).cutting(chosen)):
+        listener.note(note)
     return chosen
+
+
+def _differences(made: Cutting, chosen: Cutting) -> Iterator[str]:
+    """Say what counts were made with that a training on them does not have."""
+    if made.special_tokens and not chosen.special_tokens:
+        tokens = listed([quote(token) for token in made.special_tokens], separator=", ")
+        yield f"the counts were made with `split_special`, which leaves {tokens} out"
+    before, now = made.unicode_version, chosen.unicode_version
+    if before and now and before != now and (made.pattern or made.stages):
+        yield (
+            f"the counts were cut by {_tables(before)}, and the tokenizer cuts by {_tables(now)}: characters that are "
+            "new in one of them may be cut otherwise"
+        )
+
+
+def _tables(version: str) -> str:
+    """Return the name of a version of Unicode's tables; that of the ``regex`` module says so itself."""
+    return version if version.startswith("regex") else f"Unicode {version}"
 
 
 _LOOKS_AROUND = re.compile(r"\(\?<?[=!]|\\[bBAZzGKmM]|\$|(?<!\[)\^")

@@ -228,8 +228,8 @@ def add_up(
         if engine is not None and engine.processes != 1:
             hashes = [each.sha256 for each in found]
             # Sums that do not fit are left to what follows; so are those that another run, which is done, has removed.
-            with suppress(TrainingError, InputError, OutputError, FileNotFoundError):
-                sums = merge_in_tree(os.path.join(folder, MERGED), files, hashes, max_memory, engine, listener)
+            with suppress(TrainingError, InputError, FileNotFoundError):
+                sums = _merged(folder, files, hashes, max_memory, engine, listener)
         try:
             counted = load_counts(sums, options, max_memory, listener=listener)
         except InputError:
@@ -241,3 +241,14 @@ def add_up(
         raise FormatError(error.message, hint=error.hint or hint) from error
     remove_merged(folder)
     return counted
+
+
+def _merged(
+    folder: str, files: Sequence[str], hashes: Sequence[str], max_memory: int, engine: Engine, listener: Listener
+) -> list[str]:
+    """Merge files of counts, several at a time, or return them as they are where sums cannot be kept beside them."""
+    try:
+        return merge_in_tree(os.path.join(folder, MERGED), files, hashes, max_memory, engine, listener)
+    except OutputError as error:
+        listener.note(f"{error.message}; the parts are added up one after the other")
+        return [*files]

@@ -195,7 +195,7 @@ def counted_languages(
     names = said.names(corpora)
     options = with_languages(options, names, ratios=said.ratios, development=[each.name for each in said.development])
     if said.counts:
-        training, options = _loaded(said.counts, options, max_memory)
+        training, options = _loaded(said.counts, options, max_memory, listener)
     else:
         training = [(each.name, counted_in(each.source, sampled)) for each in corpora]
     development = [(each.name, counted_in(each.source, None)) for each in said.development]
@@ -203,7 +203,7 @@ def counted_languages(
 
 
 def _loaded(
-    files: Sequence[tuple[str, str]], options: Options, max_memory: int
+    files: Sequence[tuple[str, str]], options: Options, max_memory: int, listener: Listener
 ) -> tuple[list[tuple[str, Counted]], Options]:
     """Read files of counts; the way their text was cut becomes part of the trained tokenizer.
 
@@ -218,7 +218,7 @@ def _loaded(
         files, counts_file.load_each((Path(path) for _, path in files), max_memory), strict=True
     ):
         if not counted:
-            options = adopted(options, cutting)
+            options = adopted(options, cutting, listener=listener)
         counted.append((name, each))
     return counted, options
 

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from bpe_cli import _core
 from tests.cli_runner import call, check_golden, error, run
 
 WALK = b"low " * 5 + b"lower " * 2 + b"newest " * 6 + b"widest " * 3
@@ -251,6 +252,25 @@ def test_counts_must_have_been_cut_alike(tmp_path):
             "counts can be added up only if all that decides about pieces is equal",
         ),
     )  # fmt: skip
+
+
+def test_what_counts_were_made_with_and_training_does_not_say_is_noted(tmp_path):
+    call("train", "-T", "low<s>lower", "--special", "<s>", "--split-special", "--counts-out", "c", "-q", cwd=tmp_path)
+    left_out = 'note: the counts were made with --split-special, which leaves "<s>" out\n'
+    assert left_out in call("train", "--from-counts", "c", "-s", "257", cwd=tmp_path).err
+    again = call("train", "--from-counts", "c", "-s", "258", "--special", "<s>", "--split-special", cwd=tmp_path)
+    assert (again.status, "note:" in again.err) == (0, False)
+    counted = tmp_path / "c"
+    version = b'"unicode_version":"%s"' % _core.UNICODE_VERSION.encode()
+    assert version in counted.read_bytes()
+    counted.write_bytes(counted.read_bytes().replace(version, b'"unicode_version":"9.0.0"'))
+    assert call("train", "--from-counts", "c", "-s", "257", cwd=tmp_path).err.startswith(
+        f"{left_out}note: the counts were cut by Unicode 9.0.0, and the tokenizer cuts by Unicode "
+        f"{_core.UNICODE_VERSION}: characters that are new in one of them may be cut otherwise\n"
+    )
+    call("train", "-T", "low", "--pattern", "none", "--counts-out", "c", "-q", cwd=tmp_path)
+    counted.write_bytes(counted.read_bytes().replace(version, b'"unicode_version":"9.0.0"'))
+    assert "note:" not in call("train", "--from-counts", "c", "-s", "257", cwd=tmp_path).err  # no table is asked
 
 
 def test_damaged_counts(tmp_path):

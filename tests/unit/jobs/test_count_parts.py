@@ -493,6 +493,15 @@ def test_another_run_may_remove_the_sums(moment: str, folder: Path, monkeypatch:
     assert list(items_of(add_up("counts", OPTIONS, MEMORY, engine=Local(2))[0])) == items()
 
 
+def test_where_sums_cannot_be_kept_the_parts_are_added_up_without_them(folder: Path) -> None:
+    counted()
+    Path("counts/merged").write_text("somebody's")
+    result = call("train", "--counts-dir", "counts", "--processes", "2", "-s", "300")
+    assert "cannot make the folder counts/merged: file exists; the parts are added up one after the other" in result.err
+    assert result.out == call("train", "--counts-dir", "counts", "-s", "300", "-q").out
+    assert Path("counts/merged").read_text() == "somebody's"
+
+
 def test_the_library_counts_a_share(folder: Path) -> None:
     expected = train(Path("in"), vocab_size=300, documents="lines")
     for number in (1, 2):
