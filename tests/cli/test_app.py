@@ -8,9 +8,20 @@ import sys
 
 import pytest
 
+from bpe_cli.cli import other_names
+from bpe_cli.cli.app import load
+from bpe_cli.cli.options import Option, parameters_of
 from tests.cli_runner import SCRIPT, call, error, run, surroundings
 
 COMMANDS = ("train", "encode", "decode", "inspect", "compare", "convert", "prepare", "completions")
+
+OPTIONS = {
+    command: {
+        name for _, each in parameters_of(load(command).run).values() if isinstance(each, Option) for name in each.names
+    }
+    for command in COMMANDS
+}
+"""The options of each command, by all their names."""
 
 KINDS = (
     "'wordpiece', 'unigram', 'mingram', 'picky', 'scaffold', 'greedtok', "
@@ -59,6 +70,32 @@ def test_the_help_lists_every_command():
     assert listed == list(COMMANDS)
 
 
+def test_a_file_in_place_of_a_command(tmp_path):
+    (tmp_path / "a.txt").write_text("low")
+    assert call("a.txt", "-q", cwd=tmp_path) == (
+        2, b"", error("there is no command before a.txt", "`bpe encode a.txt -q` does it")
+    )  # fmt: skip
+
+
+def test_other_tools_names_are_none_of_ours_and_what_they_are_called_here_is():
+    for name, (command, options) in other_names.COMMANDS.items():
+        assert name not in COMMANDS
+        assert command in COMMANDS
+        assert {word for word in options.split() if word.startswith("-")} <= OPTIONS[command]
+    for commands, names in other_names.OPTIONS.items():
+        for theirs, ours in names.items():
+            for command in commands:
+                assert not {f"--{name}" for name in theirs} & OPTIONS[command], command
+                assert {word.strip(",") for word in ours.split() if word.startswith("-")} <= OPTIONS[command], command
+    for (command, option), values in other_names.VALUES.items():
+        said = call(command, option, "xyz").err
+        assert "is not one of" in said
+        for theirs, ours in values.items():
+            of = "prepare" if ours.startswith("bpe prepare ") else command
+            assert {word.strip(",") for word in ours.split() if word.startswith("-")} <= OPTIONS[of]
+            assert f"'{theirs}'" not in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
@@ -73,6 +110,37 @@ def test_the_help_lists_every_command():
         (("truncate",), "there is no command 'truncate'", "`bpe encode --to text --truncate 256` does it"),
         (("verify", "a", "b"), "there is no command 'verify'", "`bpe compare a b --ids` does it"),
         (("play",), "there is no command 'play'", "`bpe inspect --live` does it"),
+        (("apply_bpe", "x"), "there is no command 'apply_bpe'", "`bpe encode x --to segmented` does it"),
+        (
+            ("hello it's", "-t", "gpt2"),
+            """there is no command before 'hello it'"'"'s'""",
+            """`bpe encode -T 'hello it'"'"'s' -t gpt2` does it""",
+        ),
+        (("train", "--vocab_size", "9"), "no such option: --vocab_size", "did you mean --vocab-size?"),
+        (
+            ("train", "--num-merges", "9"),
+            "no such option: --num-merges",
+            "here it is -s, which counts the tokens before the first merge too",
+        ),
+        (("encode", "--encoding", "gpt2"), "no such option: --encoding", "here it is -t"),
+        (("encode", "--num_proc", "4"), "no such option: --num_proc", "here it is -j"),
+        (("convert", "gpt2", "--to", "gguf"), "no such option: --to", "here it is --format"),
+        (("decode", "--input", "x"), "no such option: --input", "inputs are named without an option"),
+        (
+            ("train", "-a", "SentencePiece"),
+            "invalid value for '--algorithm' / '-a': there is no 'SentencePiece'",
+            "here it is -a bpe or -a unigram with --compat sentencepiece",
+        ),
+        (
+            ("train", "-a", "BPE"),
+            "invalid value for '--algorithm' / '-a': there is no 'BPE'",
+            "did you mean bpe or bbpe?",
+        ),
+        (
+            ("encode", "--to", "parquet"),
+            "invalid value for '--to': there is no 'parquet'",
+            "here it is bpe prepare --to parquet",
+        ),
         (("--nosuch",), "no such option: --nosuch", "bpe --help explains it"),
         (("encode", "--linse"), "no such option: --linse", "did you mean --lines or --plain or --size?"),
         (("encode", "-T"), "option '-T' requires an argument", "bpe encode --help explains it"),
