@@ -115,7 +115,9 @@ _HOMES = {
 def __getattr__(name: str) -> object:
     """Import a public name from its module when it is first used."""
     if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from bpe_cli.support.other_libraries import FUNCTIONS, here
+
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{here(FUNCTIONS, name)}")
     from importlib import import_module
 
     value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

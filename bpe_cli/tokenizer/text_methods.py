@@ -71,6 +71,15 @@ class TextMethods(_core.Tokenizer):
 
     __slots__ = ()
 
+    if not TYPE_CHECKING:  # type checkers know better which attributes there are
+
+        def __getattr__(self, name):
+            """Say what an attribute is called here that other libraries' tokenizers have."""
+            from bpe_cli.support.other_libraries import METHODS, here
+
+            sentence = f"{type(self).__name__!r} object has no attribute {name!r}{here(METHODS, name)}"
+            raise AttributeError(sentence, name=name, obj=self)
+
     @property
     def _tokenizer(self) -> AnyTokenizer:
         """This tokenizer, as type checkers know it."""
