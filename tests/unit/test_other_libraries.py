@@ -12,7 +12,6 @@ import bpe_cli
 from bpe_cli.support.other_libraries import FUNCTIONS, METHODS
 from bpe_cli.tokenizer.named_encodings import named
 
-
 OPTIONS = {"algorithm", "compat", "specials"}
 """Options that answers name."""
 
