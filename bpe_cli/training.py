@@ -38,7 +38,7 @@ def train(
     algorithm: str | None = None,
     *,
     documents: Documents | None = None,
-    field: str = "text",
+    field: str | None = None,
     member: str | None = None,
     counts_dir: str | os.PathLike[str] | None = None,
     share: None = None,
@@ -65,7 +65,7 @@ def train(
     algorithm: str | None = None,
     *,
     documents: Documents | None = None,
-    field: str = "text",
+    field: str | None = None,
     member: str | None = None,
     counts_dir: str | os.PathLike[str] | None = None,
     share: None = None,
@@ -92,7 +92,7 @@ def train(
     algorithm: str | None = None,
     *,
     documents: Documents | None = None,
-    field: str = "text",
+    field: str | None = None,
     member: str | None = None,
     counts_dir: str | os.PathLike[str],
     share: tuple[int, int],
@@ -118,7 +118,7 @@ def train(
     algorithm: str | None = None,
     *,
     documents: Documents | None = None,
-    field: str = "text",
+    field: str | None = None,
     member: str | None = None,
     counts_dir: str | os.PathLike[str] | None = None,
     share: tuple[int, int] | None = None,
@@ -158,7 +158,7 @@ def train(
             option ``compat`` makes it follow another library's rules.
         documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
             ``jsonl``. None means lines for the algorithms that learn from lines, and whole files for all others.
-        field: The JSON field or table column that holds the text.
+        field: The JSON field or table column that holds the text; None for ``text``.
         member: The extension of the tar members to read as documents. None means ``txt``, and skips archives found in
             folders.
         counts_dir: A folder that keeps the counts of the files, part by part. Counts that are already there are reused;
@@ -204,7 +204,7 @@ def train(
     """
     for name, value in (
         ("algorithm", "" if algorithm is None else algorithm),
-        ("field", field),
+        ("field", "text" if field is None else field),
         ("member", member or ""),
     ):
         if not isinstance(value, str):
