@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +14,7 @@ import pytest
 
 from benchmarks import again, entries, instructions, machine, pace, plan, render, results, run, texts
 from benchmarks.libraries import OURS
-from benchmarks.operations import OPERATIONS, growth
+from benchmarks.operations import OPERATIONS, growth, starting
 from benchmarks.operations.learning import LearnModels, quality
 from benchmarks.processes import WorkerFailed
 from benchmarks.vocabularies import FROM_FILE, OWN_PATTERN
@@ -22,6 +23,9 @@ from tests.thorough import more
 from tests.unit.benchmarks.rounds import DOCUMENTS, cell
 
 QUICK = plan.Options("part", 2, tuple(OPERATIONS), ("python",), ("cl100k_base", "o200k_base"), 1_000_000)
+
+FEW = SimpleNamespace(get_path=lambda _: Path(pytest.__file__).parent)
+"""Stands in for ``sysconfig``: all that is installed is one package, whose few files are soon read."""
 
 
 def made_plan(text, folder: Path, repository: Path, **changes: object) -> plan.Plan:
@@ -107,9 +111,9 @@ def test_plan_measures_everything_that_is_promised(text, tmp_path, repository):
 
 def test_every_row_of_the_readme_is_measured(tmp_path, repository, shared, monkeypatch):
     monkeypatch.setattr(machine, "cores", lambda: 2)
-    few = SimpleNamespace(get_path=lambda _: Path(pytest.__file__).parent)  # of all packages, to read those of one
-    monkeypatch.setattr(texts, "sysconfig", few)
-    prepared = texts.prepare([*texts.BENCH_TEXTS, *texts.COLLECTIONS], tmp_path, repository, 1_000_000)
+    monkeypatch.setattr(texts, "sysconfig", FEW)
+    monkeypatch.setattr(plan.Plan, "ids_of", lambda *_: tmp_path / "ids")  # nothing is run that decodes them
+    prepared = texts.prepare([*texts.BENCH_TEXTS, *texts.COLLECTIONS], tmp_path, repository, 200_000)
     whole = [replace(text, size=10**8) for text in prepared]  # as if they were
     options = replace(QUICK, texts=tuple(text.name for text in whole), tokenizers=("cl100k_base",))
     cells = [
@@ -286,8 +290,13 @@ def test_partial_rounds_do_not_replace_the_stored_one(tmp_path, monkeypatch, cap
     script = Path(run.__file__)
     subprocess.run([sys.executable, script, "--help"], capture_output=True, check=True, cwd=tmp_path)  # from anywhere
     part = ["--quick", "--only", "start", "--text", "python", "--tokenizer", "cl100k_base"]
+    few, version_of = ("bpe-cli", "tiktoken"), machine.version_of  # nobody looks at what the others take
+    monkeypatch.setattr(machine, "version_of", lambda name: version_of(name) if name in few else None)
     monkeypatch.setattr(sys, "argv", [str(script), *part])
     monkeypatch.setattr(machine, "BUSY", 0.05)
+    monkeypatch.setattr(machine, "worth_of_all", partial(machine.worth_of_all, times=1))
+    monkeypatch.setattr(texts, "sysconfig", FEW)
+    monkeypatch.setattr(starting, "RUNS", 1)
     monkeypatch.chdir(tmp_path)
     before, heeded = results.PATH.read_bytes(), signal.getsignal(signal.SIGTERM)
     try:
