@@ -115,6 +115,8 @@ def merge_word(word: tuple[Symbol, ...], pair: tuple[Symbol, Symbol], product: S
     >>> merge_word(("a", "a", "a", "b"), ("a", "a"), "aa")
     ('aa', 'a', 'b')
     """
+    if pair[0] not in word or pair not in pairwise(word):  # most words
+        return tuple(word)
     merged: list[Symbol] = []
     place = 0
     while place < len(word):
@@ -218,7 +220,7 @@ class Training(Generic[Symbol]):
         ids = {token: token_id for token_id, token in enumerate(self.initial) if token}
         lengths = dict.fromkeys(count_symbols(words), 1)
         token_count = len(self.initial)
-        in_use = len(count_symbols(words))
+        in_use = len(lengths)
         number = 0
         while (self.vocab_size is None or token_count < self.vocab_size) and number != self.num_merges:
             counts = {
@@ -238,7 +240,7 @@ class Training(Generic[Symbol]):
                 token_count += 1
             lengths.setdefault(product, lengths[pair[0]] + lengths[pair[1]])
             words = merge_words(words, pair, product)
-            in_use_before, in_use = in_use, len(count_symbols(words))
+            in_use_before, in_use = in_use, len(set().union(*words))
             number += 1
             change = in_use - in_use_before
             yield Step(number, pair, counts[pair], product, ids[product], change, in_use, words, counts)

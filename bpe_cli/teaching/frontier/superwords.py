@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from bpe_cli.teaching import bpe
-from bpe_cli.teaching.bpe import Step, Tie, count_pairs, merge_words
+from bpe_cli.teaching.bpe import Step, Tie, merge_words
 
 Pair = tuple[bytes, bytes]
 Words = Mapping[tuple[bytes, ...], int]
@@ -72,12 +73,12 @@ def inherit(runs: Words, merges: Iterable[Pair]) -> tuple[dict[tuple[bytes, ...]
     ({(b'abc',): 1}, [(b'a', b'b'), (b'b', b'c'), (b'ab', b'c')])
     """
     merged, kept = dict(runs), []
-    met = set(count_pairs(merged))
+    met = set[Pair]().union(*map(pairwise, merged))
     for left, right in merges:
         if (left, right) in met:
             kept.append((left, right))
             merged = merge_words(merged, (left, right), left + right)
-            met |= count_pairs(merged).keys()
+            met.update(*(pairwise(run) for run in merged if left + right in run))
     return merged, kept
 
 
