@@ -16,7 +16,8 @@ from bpe_cli.reports.tokenizer.structure import Anatomy
 from bpe_cli.stages import RankBpe, SpecialToken, WordLevel
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
-from bpe_cli.tokenizer import Tokenizer, named_encodings
+from bpe_cli.tokenizer import Tokenizer
+from tests.unit.reports.published import published
 
 TOKENS = [b"a", b"b", b"c", b"\xff", b"ab", b"abc", b"bc", b"abcab"]
 TINY = Tokenizer(RankBpe(Vocabulary.from_tokens(TOKENS)), special_tokens=(SpecialToken(b"<s>", 8),))
@@ -68,7 +69,7 @@ def test_models_that_do_not_merge_have_no_residues():
 
 
 def test_residues_by_counting_every_tree(corpora):
-    anatomy = Anatomy(named_encodings.named("gpt2"))
+    anatomy = published("gpt2").anatomy
     texts = [path.read_bytes() for path in sorted(corpora.rglob("*.txt"))]
     found = count_frequencies(anatomy.tokenizer, [Block.of(texts)])
     made = dict.fromkeys(range(50_257), 0)

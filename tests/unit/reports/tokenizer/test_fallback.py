@@ -4,12 +4,12 @@ from array import array
 
 import pytest
 
-from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.tokenizer.contents import Fallback, fallback_ids
 from bpe_cli.stages import ByteLevel, CharacterBpe, RankBpe, Unigram, WordPiece
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import find
+from tests.unit.reports.published import published
 
 NOTHING = frozenset()
 
@@ -51,7 +51,7 @@ def test_a_model_of_words_has_only_its_unknown_token():
     ],
 )
 def test_real_vocabularies(shared, path, unknown, byte_count):
-    found = fallback_ids(find_tokenizer(str(shared / "vocabs" / path), None))
+    found = fallback_ids(published(shared / "vocabs" / path).tokenizer)
     assert (len(found.unknown), len(found.bytes)) == (unknown, byte_count)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.tokenizer.corpus_report import count_frequencies, examine_corpus
 from bpe_cli.reports.tokenizer.health import findings
 from bpe_cli.reports.tokenizer.reachability import Reachability
@@ -13,7 +12,8 @@ from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.stages import CharacterBpe, RankBpe, WordPiece
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
-from bpe_cli.tokenizer import Tokenizer, named_encodings
+from bpe_cli.tokenizer import Tokenizer
+from tests.unit.reports.published import published
 
 BYTES = [bytes([byte]) for byte in range(256)]
 
@@ -21,7 +21,15 @@ BYTES = [bytes([byte]) for byte in range(256)]
 def found_in(tokenizer, texts=None):
     anatomy = Anatomy(tokenizer)
     corpus = None if texts is None else examine_corpus(anatomy, count_frequencies(tokenizer, [Block.of(texts)]))
-    found = findings(tokenizer, describe(tokenizer), examine_structure(anatomy), corpus)
+    return said(findings(tokenizer, describe(tokenizer), examine_structure(anatomy), corpus))
+
+
+def found_in_published(name):
+    known = published(name)
+    return said(findings(known.tokenizer, known.report, known.structure))
+
+
+def said(found):
     assert [finding.good for finding in found] == sorted((finding.good for finding in found), reverse=True)
     return {finding.text: finding.good for finding in found}
 
@@ -113,12 +121,12 @@ def test_what_a_corpus_does_not_know():
 
 @pytest.mark.parametrize(("name", "good"), [("rwkv-world", True), ("clip", True), ("t5-small", False)])
 def test_bytes_of_other_models(name, good, shared):
-    found = found_in(find_tokenizer(str(shared / "vocabs" / name)))
+    found = found_in_published(shared / "vocabs" / name)
     assert ("any text can be encoded: every byte is a token" in found) is good
 
 
 def test_known_ones():
-    gpt2, cl100k = (found_in(named_encodings.named(name)) for name in ("gpt2", "cl100k_base"))
-    assert cl100k["all numbers of up to 3 digits are one token"] is True
+    gpt2, o200k = map(found_in_published, ("gpt2", "o200k_base"))
+    assert o200k["all numbers of up to 3 digits are one token"] is True
     assert not any(text.startswith("all numbers") for text in gpt2)
     assert any(text.endswith("a number and the space before it") for text in gpt2)

@@ -15,7 +15,8 @@ from bpe_cli.reports.tokenizer.structure import Anatomy
 from bpe_cli.stages import CharacterBpe, RankBpe, ScoredBpe, SpecialToken, WordPiece
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
-from bpe_cli.tokenizer import Tokenizer, named_encodings
+from bpe_cli.tokenizer import Tokenizer
+from tests.unit.reports.published import published
 
 RANKED = [b"t", b"h", b"e", b" ", b"he", b" t", b" the", b"1", b"12", b"T", b"The", b"\xe8", b"2"]
 RANKS = Anatomy(
@@ -83,7 +84,7 @@ def test_no_such_token(name, kind, message, hint):
 
 def test_beginnings_are_named():
     with pytest.raises(UsageError) as caught:
-        find_tokens(Anatomy(named_encodings.named("gpt2")), " SolidGold")
+        find_tokens(published("gpt2").anatomy, " SolidGold")
     assert caught.value.hint.startswith('there is " SolidGoldMagikarp" (id 43453); this text becomes " Solid" (id ')
 
 

@@ -7,13 +7,13 @@ from array import array
 import pytest
 
 from bpe_cli import stages
-from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.tokenizer.contents import meaning_of
 from bpe_cli.reports.tokenizer.vocabulary_report import TokenKinds, describe
 from bpe_cli.stages import CharacterBpe, ScoredBpe, WordLevel, WordPiece
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from tests.counted import at_least, compared
+from tests.unit.reports.published import published
 
 
 def tokenizer_of(texts, *, normalizer=(), pre_tokenizer=(), model=WordLevel, **options):
@@ -80,7 +80,7 @@ def test_inner_parts_of_words():
 @pytest.mark.parametrize("name", ["phi-3-mini", "llama2-repaired", "mistral-spm-v1", "t5-small", "rwkv-world"])
 def test_meanings_are_what_decoding_gives(shared, name):
     """A token means what it adds to a decoded text, if it is UTF-8."""
-    tokenizer = find_tokenizer(str(shared / "vocabs" / name))
+    tokenizer = published(shared / "vocabs" / name).tokenizer
     meaning = meaning_of(tokenizer)
     first = tokenizer.encode("a")[-1]
     before = len(tokenizer.decode_bytes([first]))
@@ -99,7 +99,7 @@ def test_meanings_are_what_decoding_gives(shared, name):
 def test_counts_of_published_tokenizers(shared):
     """Their bytes are 256, whether they are named or spelt; llama's two formats have the same tokens."""
     kinds = {
-        name: describe(find_tokenizer(str(shared / "vocabs" / name))).kinds
+        name: published(shared / "vocabs" / name).report.kinds
         for name in ("rwkv-world", "llama2-repaired", "gguf-llama-spm", "clip")
     }
     assert kinds["llama2-repaired"] == kinds["gguf-llama-spm"]

@@ -18,6 +18,7 @@ from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import named_encodings
 from bpe_cli.tokenizer.merging import of_ranks
 from tests.counted import at_least, compared
+from tests.thorough import more
 
 ALPHABET = [b"a", b"b", b"c"]
 
@@ -157,8 +158,13 @@ def test_ranks_say_what_merging_does(ignore_merges, drawn):
 @pytest.mark.slow
 def test_ranks_say_what_merging_does_in_llama_3(shared):
     model = load(shared / "vocabs" / "hf-llama3").model
-    assert len(module._settled(model)) > 100_000
-    assert parts_of(merge_tree(model)) == tree_by_merging(model)
+    settled = module._settled(model)
+    assert len(settled) > 100_000
+    every = more(8, 1)  # one token in so many is merged
+    others = {token_id: pair for token_id, pair in settled.items() if token_id % every}
+    with mock.patch.object(module, "_settled", side_effect=[settled, others]):
+        tree, merged = merge_tree(model), merge_tree(model)
+    assert (tree.left, tree.right) == (merged.left, merged.right)
 
 
 @at_least(74)

@@ -7,6 +7,7 @@ from array import array
 
 import pytest
 
+from bpe_cli.reports.tokenizer import reachability
 from bpe_cli.reports.tokenizer.reachability.examine import examine
 from bpe_cli.stages import MergeBpe, RankBpe, Split, Unigram, WordLevel
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
@@ -15,7 +16,8 @@ from bpe_cli.tokenizer import Tokenizer
 BYTES = [bytes([byte]) for byte in range(256)]
 
 
-def test_a_vocabulary_without_its_alphabet():
+def test_a_vocabulary_without_its_alphabet(monkeypatch):
+    monkeypatch.setattr(reachability, "_MOST_FAILURES", 1 << 12)
     words = [b"a", *(b"w%d" % number for number in range(300))]
     found = examine(Tokenizer(MergeBpe(Vocabulary.from_tokens(words), Merges.from_pairs([]))))
     assert (found.examined, found.reachable_count) == (301, 1)
