@@ -36,9 +36,10 @@ def test_a_character_in_two_tokens():
 def test_describe(name, ordinary, special, highest, unused):
     tokenizer = named_encodings.named(name)
     assert tokenizer.model.vocabulary.blob  # laid into memory before the clock runs
-    report = describe(tokenizer)
+    reports = []
     size = len(tokenizer.model.vocabulary.blob)
-    assert cost(lambda: describe(tokenizer), size, 300) <= 300
+    assert cost(lambda: reports.append(describe(tokenizer)), size, 300) <= 300
+    report = reports[0]
     assert (report.ordinary_count, report.special_count) == (ordinary, special)
     assert (report.highest_id, report.unused_count) == (highest, unused)
     assert report.bytes_without_token == b""
@@ -50,7 +51,7 @@ def test_describe(name, ordinary, special, highest, unused):
 def test_segmentation_of_the_corpora(path):
     from bpe_cli.views.tokens import TokenView
 
-    text = path.read_bytes()[:20_000]
+    text = path.read_bytes()[:2000]
     result = segment(named_encodings.named("cl100k_base"), text)
     assert result.round_trip
     assert b"".join(text[token.start : token.end] for token in result.tokens) == text

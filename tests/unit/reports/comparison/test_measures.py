@@ -154,9 +154,9 @@ def test_the_corpora_are_what_plain_python_measures(name):
 
 def test_real_tokenizers_are_what_plain_python_measures(shared):
     names = ("bert-base-uncased", "t5-small", "llama2/tokenizer.model", "roberta-base", "xlnet-base-cased")
-    documents = [line for path in CORPORA for line in path.read_bytes()[:1500].splitlines()]
+    documents = [line for path in CORPORA for line in path.read_bytes()[:500].splitlines()]
     tokenizers = [load(shared / "vocabs" / name) for name in names]
-    found = compare(tokenizers, [("x", blocks_of(documents, 5000))], threads=2)
+    found = compare(tokenizers, [("x", blocks_of(documents, 2000))], threads=2)
     for tokenizer, measure in zip(tokenizers, found.total.measures, strict=True):
         assert_measured(measure, measured(tokenizer, documents))
 

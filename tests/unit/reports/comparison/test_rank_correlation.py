@@ -54,7 +54,7 @@ def test_against_all_pairs(pairs):
 
 
 @settings(max_examples=more(30, MANY))
-@given(st.integers(0, 9000), st.randoms(use_true_random=False))
+@given(st.integers(0, 9000), st.randoms(use_true_random=True))
 def test_inversions_over_many_buckets(count, random):
     values = list(range(count))
     assert inversions(values) == 0

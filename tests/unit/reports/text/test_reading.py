@@ -4,12 +4,12 @@ from array import array
 
 import pytest
 
-from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.text.characters import reading_of
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.stages import ByteLevel, CharacterBpe, NGram, SpecialToken, Unigram
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
+from tests.unit.reports.published import published
 
 
 def parts(result):
@@ -64,7 +64,7 @@ def test_a_special_token_is_read_as_it_is():
     ],
 )
 def test_real_vocabularies(shared, path, contents):
-    result = segment(find_tokenizer(str(shared / "vocabs" / path), None), "x 谁".encode())
+    result = segment(published(shared / "vocabs" / path).tokenizer, "x 谁".encode())
     assert [(split.text, list(split.contents)) for split in result.splits] == [("谁", contents)]
 
 
@@ -74,5 +74,5 @@ FAMILY, JAMO, CONJUNCT = "👩‍👩‍👧", "\u1112\u1161\u11ab", "क्ष�
 @pytest.mark.parametrize("cluster", [FAMILY, JAMO, CONJUNCT])
 @pytest.mark.parametrize("path", ["llama2/tokenizer.model", "rwkv-world/rwkv_vocab_v20230424.txt"])
 def test_clusters_of_several_characters(shared, path, cluster):
-    result = segment(find_tokenizer(str(shared / "vocabs" / path), None), f"a {cluster} b".encode())
+    result = segment(published(shared / "vocabs" / path).tokenizer, f"a {cluster} b".encode())
     assert [split.text for split in result.splits] == [cluster]

@@ -6,13 +6,13 @@ from math import isclose
 import pytest
 
 from bpe_cli.errors import UsageError
-from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.text.scores import check_scores, rank, scores_of
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.stages import ScoredBpe, SpecialToken, Unigram
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import find
+from tests.unit.reports.published import published
 
 VOCABULARY = Vocabulary.from_tokens([b"<unk>", b"ab", b"a", b"b", b"<own>"])
 SCORES = array("d", [0.0, -1.0, -2.0, -3.0, 0.0])
@@ -45,7 +45,7 @@ def test_models_without_scores():
     "path", ["t5-small/tokenizer.json", "xlnet-base-cased/spiece.model", "spm-test_model/test_model.model"]
 )
 def test_scores_add_up_to_what_the_model_found(shared, path):
-    tokenizer = find_tokenizer(str(shared / "vocabs" / path), None)
+    tokenizer = published(shared / "vocabs" / path).tokenizer
     for text in (b"Hello there, general words", "the quick brown ö fox".encode(), b"tokenization of it"):
         tokens = segment(tokenizer, text).tokens
         best = rank(tokenizer, text, 1).segmentations[0]

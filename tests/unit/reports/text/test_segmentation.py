@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from bpe_cli.reports.text.characters import split_graphemes
 from bpe_cli.reports.text.segmentation import Part, TextReader, first_difference, segment
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
+from tests.unit.reports.published import published
 
 END = FakeSpecial(b"<|end|>", 300)
 
@@ -208,11 +209,9 @@ def test_few_objects_are_made_where_few_are_wanted():
     "name", ["gpt2-hf", "llama2-repaired", "bert-base-uncased", "t5-small", "roberta-base", "clip", "rwkv-world"]
 )
 def test_details_of_real_tokenizers(shared, name):
-    from bpe_cli.formats import find_tokenizer
-
     paths = sorted(path for path in (shared / "vocabs" / name).iterdir() if path.suffix in {".json", ".model", ".txt"})
     path = next((path for path in paths if path.name in {"tokenizer.json", "tokenizer.model"}), paths[0])
-    reader = TextReader(find_tokenizer(str(path)), "all")
+    reader = TextReader(published(path).tokenizer, "all")
     text = ("Hello héllo <pad> <|endoftext|><mask> 谁👩\u200d👩\u200d👧  x\u0301\r\n" * 4).encode() + b"\xff\xe8"
     whole = reader.segment(text)
     for limit in (1, 5, 9, 17, 30):

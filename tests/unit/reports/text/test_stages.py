@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.reports.text.stages import LARGEST_TEXT, Change, show_stages
 from bpe_cli.stages import (
@@ -27,6 +26,7 @@ from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import find
 from tests.needs import needs
+from tests.unit.reports.published import published
 
 GPT2 = find("gpt2")
 LETTERS = [bytes([byte]) for byte in range(256)]
@@ -123,20 +123,13 @@ REAL = [
     "falcon/tokenizer.json", "hf-qwen2_5/tokenizer.json", "rwkv-world/rwkv_vocab_v20230424.txt",
     "xlnet-base-cased/spiece.model", "roberta-base/tokenizer.json", "subword-nmt-ref/bpe.ref",
 ]  # fmt: skip
-LOADED: dict[str, Tokenizer] = {}
 texts = st.text(max_size=12).map(str.encode) | st.text(alphabet="aB é\u0301谁ﬁ  12\n_▁Ġ", max_size=15).map(str.encode)
-
-
-def loaded(shared, path):
-    if path not in LOADED:
-        LOADED[path] = find_tokenizer(str(shared / "vocabs" / path), None)
-    return LOADED[path]
 
 
 @pytest.mark.parametrize("path", REAL)
 @given(text=texts)
 def test_laws(shared, path, text):
-    tokenizer = loaded(shared, path)
+    tokenizer = published(shared / "vocabs" / path).tokenizer
     try:
         report = shown(tokenizer, text)
     except InputError:
@@ -164,16 +157,17 @@ def test_laws(shared, path, text):
 @pytest.mark.parametrize("path", ["t5-small/tokenizer.json", "hf-qwen2_5/tokenizer.json", "clip/tokenizer.json"])
 def test_pieces_are_those_of_an_independent_library(shared, path):
     tokenizers = needs("tokenizers")
+    ours = published(shared / "vocabs" / path).tokenizer
     theirs = tokenizers.Tokenizer.from_file(str(shared / "vocabs" / path))
     for text in ("Hello  Wörld, it's 12345 ﬁne", "谁 e\u0301 x", "a\n\nb"):
-        report = shown(loaded(shared, path), text)
+        report = shown(ours, text)
         normal = theirs.normalizer.normalize_str(text)
         assert report.normalizers[-1].content.decode() == normal
         pieces = [piece for piece, _ in theirs.pre_tokenizer.pre_tokenize_str(normal)]
-        ours = [each.content for each in report.pieces]
+        contents = [each.content for each in report.pieces]
         spelt = path.startswith("hf-qwen")  # there bytes are the model's, and theirs are spelt
         from bpe_cli.stages.spelling import from_visible
 
         assert [piece if not spelt else from_visible(piece).decode() for piece in pieces] == [
-            each.decode() for each in ours
+            each.decode() for each in contents
         ]

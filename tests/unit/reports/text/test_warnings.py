@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.text.segmentation import TextReader, segment
 from bpe_cli.reports.text.warnings import KINDS, Watch
 from bpe_cli.stages import NFC, CharacterBpe, Lowercase, RankBpe, Strip, WhitespaceSplit, WordPiece
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import find
+from tests.unit.reports.published import published
 
 GPT2, CL100K, O200K = find("gpt2"), find("cl100k_base"), find("o200k_base")
 PREPARED: dict[int, tuple[TextReader, Watch]] = {}
@@ -176,9 +176,4 @@ def test_ordinary_texts_have_no_warnings(tokenizer):
 @pytest.mark.parametrize("path", ["llama2/tokenizer.model", "t5-small/tokenizer.json", "bert-base-uncased/vocab.txt"])
 @given(text=st.binary(max_size=30) | st.text(max_size=15).map(str.encode))
 def test_any_text_can_be_looked_at(shared, path, text):
-    if path not in TOKENIZERS:
-        TOKENIZERS[path] = find_tokenizer(str(shared / "vocabs" / path), None)
-    warned(text, TOKENIZERS[path])
-
-
-TOKENIZERS: dict[str, Tokenizer] = {}
+    warned(text, published(shared / "vocabs" / path).tokenizer)
