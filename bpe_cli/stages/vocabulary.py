@@ -108,8 +108,8 @@ class Vocabulary:
         """
         if token_id < 0:
             raise IndexError(token_id)
-        start = self.ends[token_id - 1] if token_id else 0
-        return self.blob[start : self.ends[token_id]]
+        blob, ends = self._table
+        return blob[ends[token_id - 1] if token_id else 0 : ends[token_id]]
 
     def id_of(self, token: bytes) -> int | None:
         """Return the id of a token, or None."""
