@@ -10,7 +10,7 @@ from bpe_cli.reports.tokenizer.structure import Anatomy, Structure, examine_stru
 from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport, describe
 from bpe_cli.tokenizer import Tokenizer
 
-KEPT = 12
+KEPT = 16
 """How many of them are kept: all would take much memory, and tests that stand together ask about the same."""
 
 

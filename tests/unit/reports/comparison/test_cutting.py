@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.comparison.boundaries import Cutter
 from bpe_cli.stages import LongestMatch, MergeBpe, SpecialToken, Split
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import named
 from tests.unit.reports.comparison.tiny import WORDS, tiny
+from tests.unit.reports.published import published
 
 
 def test_by_hand():
@@ -57,7 +57,7 @@ def test_ends_are_those_of_tokens(name, texts):
 
 @pytest.mark.parametrize("name", ["bert-base-uncased", "t5-small", "roberta-base", "llama2-repaired"])
 def test_any_tokenizer_is_cut_from_left_to_right(name, shared):
-    tokenizer = find_tokenizer(str(shared / "vocabs" / name))
+    tokenizer = published(shared / "vocabs" / name).tokenizer
     texts = ["Hello  world, ñandú 東京 ❤️\n".encode(), b"", b" 12", "é".encode()]
     for text, (ids, ends) in zip(texts, Cutter(tokenizer).cut(texts), strict=True):
         assert len(ids) == len(ends) == len(tokenizer.encode(text))
@@ -66,7 +66,7 @@ def test_any_tokenizer_is_cut_from_left_to_right(name, shared):
 
 
 def test_what_is_lost_is_known(shared):
-    cutter = Cutter(find_tokenizer(str(shared / "vocabs" / "t5-small")))
+    cutter = Cutter(published(shared / "vocabs" / "t5-small").tokenizer)
     assert cutter.unknown(["東京".encode(), b"one"]) == 1
     assert not cutter.keeps([b"a  b"])
     cutter = Cutter(Tokenizer(LongestMatch(Vocabulary.from_tokens([b"one"]))))

@@ -10,12 +10,12 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.comparison.disagreements import LONGEST, disagreements
 from bpe_cli.reports.comparison.input_accounts import Sample
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer.named_encodings import named
 from tests.unit.reports.comparison.tiny import tiny
+from tests.unit.reports.published import published
 
 
 def sample_of(*documents, limit=1 << 20):
@@ -111,7 +111,7 @@ def test_against_brute_force(texts):
 def test_costs_add_up_for_any_tokenizer(shared, corpora):
     """Also where bytes of a character share an end, and where a mark stands before the text."""
     names = ["bert-base-uncased", "t5-small", "llama2-repaired", "roberta-base"]
-    models = [named("o200k_base"), *(find_tokenizer(str(shared / "vocabs" / name)) for name in names)]
+    models = [named("o200k_base"), *(published(shared / "vocabs" / name).tokenizer for name in names)]
     texts = [(corpora / "languages" / f"{name}.txt").read_bytes()[:900] for name in ("en", "ja", "am")]
     texts = [text.decode("utf-8", "ignore").encode() for text in texts] + [b"a", b" a ", "ꙮ𒀀".encode()]
     counts = [sum(len(model.encode(text)) for text in texts) for model in models]

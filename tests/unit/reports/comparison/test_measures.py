@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError
-from bpe_cli.formats import load
 from bpe_cli.reports.comparison import input_accounts
 from bpe_cli.reports.comparison.compare import compare
 from bpe_cli.reports.comparison.comparison import METRICS
@@ -34,6 +33,7 @@ from tests.counted import at_least, compared
 from tests.every_format import trained
 from tests.unit.reports.comparison.measure_oracle import measured
 from tests.unit.reports.fake_tokenizer import blocks_of
+from tests.unit.reports.published import published
 from tests.unit.reports.small_tokenizers import byte_level
 
 CORPORA = sorted(path for path in Path(__file__).parents[4].joinpath("corpora").rglob("*.*") if path.is_file())
@@ -155,7 +155,7 @@ def test_the_corpora_are_what_plain_python_measures(name):
 def test_real_tokenizers_are_what_plain_python_measures(shared):
     names = ("bert-base-uncased", "t5-small", "llama2/tokenizer.model", "roberta-base", "xlnet-base-cased")
     documents = [line for path in CORPORA for line in path.read_bytes()[:500].splitlines()]
-    tokenizers = [load(shared / "vocabs" / name) for name in names]
+    tokenizers = [published(shared / "vocabs" / name).tokenizer for name in names]
     found = compare(tokenizers, [("x", blocks_of(documents, 2000))], threads=2)
     for tokenizer, measure in zip(tokenizers, found.total.measures, strict=True):
         assert_measured(measure, measured(tokenizer, documents))
@@ -287,7 +287,7 @@ def test_word_types_are_those_of_the_head(monkeypatch):
 )
 def test_a_space_that_the_tokenizer_puts_is_the_one_before_a_word(shared, name, kept):
     """In ``the house`` both are one token for each of these, and ``xqzw`` is several."""
-    tokenizer = load(shared / "vocabs" / name)
+    tokenizer = published(shared / "vocabs" / name).tokenizer
     (row,) = compare([tokenizer], [("x", [Block.of([b"the house xqzw"])])]).rows
     assert row.measures[0].one_token_types_spaced == kept
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.comparison.overlap import merge_products, overlaps, script_of
 from bpe_cli.tokenizer.named_encodings import named
 from tests.unit.reports.comparison.tiny import tiny
+from tests.unit.reports.published import published
 
 
 def test_by_hand():
@@ -72,24 +72,24 @@ def test_the_same_has_everything_in_common():
 
 def test_a_file_in_another_spelling_is_the_same_vocabulary(shared):
     """Hugging Face's gpt2 spells bytes as letters and lists merges; its tokens mean the same."""
-    (found,) = overlaps([named("gpt2"), find_tokenizer(str(shared / "vocabs" / "gpt2-hf"))])
+    (found,) = overlaps([named("gpt2"), published(shared / "vocabs" / "gpt2-hf").tokenizer])
     assert (found.jaccard, found.equal_merges) == (1, 50_000)
     assert found.rank_correlation == 1
 
 
 def test_a_file_that_lists_every_pair_has_the_same_merges(shared):
     """Hugging Face's llama3 has 280,147 merges for 127,744 tokens; the first 100,000 are those of cl100k_base."""
-    ranks, pairs = (find_tokenizer(str(shared / "vocabs" / name)) for name in ("llama3-tiktoken", "hf-llama3"))
+    ranks, pairs = (published(shared / "vocabs" / name).tokenizer for name in ("llama3-tiktoken", "hf-llama3"))
     first, second = overlaps([named("cl100k_base"), ranks, pairs])
     assert (first.equal_merges, second.equal_merges) == (100_000, 100_000)
     assert overlaps([ranks, pairs])[0].equal_merges == 127_744
 
 
 def test_other_models_have_no_merges_to_agree_on(shared):
-    (found,) = overlaps([named("gpt2"), find_tokenizer(str(shared / "vocabs" / "bert-base-uncased"))])
+    (found,) = overlaps([named("gpt2"), published(shared / "vocabs" / "bert-base-uncased").tokenizer])
     assert found.equal_merges is None
     assert found.sizes[1] < 30_522  # ##s and s mean the same
-    assert merge_products(find_tokenizer(str(shared / "vocabs" / "t5-small"))) is None
+    assert merge_products(published(shared / "vocabs" / "t5-small").tokenizer) is None
 
 
 def test_one_alone_is_compared_with_nothing():

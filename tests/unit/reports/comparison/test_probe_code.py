@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.comparison.probe_code import FRAGMENTS, INDENTS, LEVELS, indent_of, probe_code, reindented
 from bpe_cli.support.samples import samples
 from bpe_cli.tokenizer.named_encodings import named
 from tests.unit.reports.comparison.tiny import tiny
+from tests.unit.reports.published import published
 
 CODE = b"if x:\n    y\n    if z:\n        w\n"
 
@@ -96,6 +96,6 @@ def test_the_built_in_files():
 
 
 def test_white_space_that_is_lost_costs_nothing_and_is_told(shared):
-    bert = find_tokenizer(str(shared / "vocabs" / "bert-base-uncased"))
+    bert = published(shared / "vocabs" / "bert-base-uncased").tokenizer
     (result,) = probe_code([bert], {"a": CODE}).results
     assert (result.indents, result.blank_tokens, result.lossless) == (((0,) * LEVELS,) * 3, 0, False)

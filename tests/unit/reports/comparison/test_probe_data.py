@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError
-from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.comparison.probe_data import LAYOUTS, Pair, lay_out, pairs_of, probe_data
 from bpe_cli.support.samples import samples
 from tests.unit.reports.comparison.tiny import tiny
+from tests.unit.reports.published import published
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -58,7 +58,7 @@ def test_numbers_and_strings_stay_as_they_were_spelt():
 
 
 def test_what_is_lost_costs_nothing_and_is_told(shared):
-    bert = find_tokenizer(str(shared / "vocabs" / "bert-base-uncased"))
+    bert = published(shared / "vocabs" / "bert-base-uncased").tokenizer
     (result,) = probe_data([bert], [Pair("a", b'{"k": 1}', b"k: 1\n")]).results
     assert not result.lossless
     assert len(set(result.sums[:-1])) == 1

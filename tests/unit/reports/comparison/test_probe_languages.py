@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import UsageError
-from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.comparison.probe_languages import gini, probe_languages
 from bpe_cli.tokenizer.named_encodings import named
 from tests.counted import at_least, compared
 from tests.unit.reports.comparison.tiny import tiny
+from tests.unit.reports.published import published
 
 TEXTS = {"de": [b"aaa", b"bb", b""], "en": [b"a", b"bbbb", b"x"]}
 
@@ -78,7 +78,7 @@ def test_against_counting_line_by_line(pairs):
 
 
 def test_unknown_text_is_counted(shared):
-    tokenizer = find_tokenizer(str(shared / "vocabs" / "t5-small"))
+    tokenizer = published(shared / "vocabs" / "t5-small").tokenizer
     costs = probe_languages([tokenizer], {"en": [b"tea"], "ja": ["お茶".encode()]}).results[0].costs
     assert [cost.unknown_count for cost in costs] == [0, 1]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.comparison.probe_numbers import (
     DIGITS,
     EXAMPLES,
@@ -19,6 +18,7 @@ from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import named
 from tests.unit.reports.comparison.tiny import tiny
+from tests.unit.reports.published import published
 
 PAIRS = [b"%d%d" % (one, other) for one in range(10) for other in range(10)]
 
@@ -86,7 +86,7 @@ def test_known_ones(name, grouping, size, one_token):
 
 
 def test_a_mark_before_the_first_word_is_no_part_of_a_number(shared):
-    (result,) = probe_numbers([find_tokenizer(str(shared / "vocabs" / "llama2-repaired"))]).results
+    (result,) = probe_numbers([published(shared / "vocabs" / "llama2-repaired").tokenizer]).results
     assert (result.grouping, result.one_token, result.one_token_spaced) == ("single digits", 10, 10)
 
 

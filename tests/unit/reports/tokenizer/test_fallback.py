@@ -45,9 +45,9 @@ def test_a_model_of_words_has_only_its_unknown_token():
     ("path", "unknown", "byte_count"),
     [
         ("llama2/tokenizer.model", 1, 256),
-        ("t5-small/tokenizer.json", 1, 0),
-        ("bert-base-uncased/vocab.txt", 1, 0),
-        ("hf-qwen2_5/tokenizer.json", 0, 128),
+        ("t5-small", 1, 0),
+        ("bert-base-uncased", 1, 0),
+        ("hf-qwen2_5", 0, 128),
     ],
 )
 def test_real_vocabularies(shared, path, unknown, byte_count):

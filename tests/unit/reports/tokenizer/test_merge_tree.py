@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.formats import load
 from bpe_cli.reports.tokenizer import merge_tree as module
 from bpe_cli.reports.tokenizer.merge_tree import MergeTree, Node, merge_tree, shape_of
 from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe, Unigram
@@ -19,6 +18,7 @@ from bpe_cli.tokenizer import named_encodings
 from bpe_cli.tokenizer.merging import of_ranks
 from tests.counted import at_least, compared
 from tests.thorough import more
+from tests.unit.reports.published import published
 
 ALPHABET = [b"a", b"b", b"c"]
 
@@ -157,7 +157,7 @@ def test_ranks_say_what_merging_does(ignore_merges, drawn):
 
 @pytest.mark.slow
 def test_ranks_say_what_merging_does_in_llama_3(shared):
-    model = load(shared / "vocabs" / "hf-llama3").model
+    model = published(shared / "vocabs" / "hf-llama3").tokenizer.model
     settled = module._settled(model)
     assert len(settled) > 100_000
     every = more(8, 1)  # one token in so many is merged

@@ -27,6 +27,7 @@ from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.merging import of_ranks
 from tests.thorough import more
+from tests.unit.reports.published import published
 
 BYTES = [bytes([byte]) for byte in range(256)]
 
@@ -236,7 +237,7 @@ def test_all_tokens_of_openai_can_be_reached(name):
 
 def test_llama3_has_tokens_that_are_whole_pieces_only(shared):
     """Of 678 that lower ranks do not leave in two parts, higher ranks make 90; 588 are whole pieces only."""
-    tokenizer = load(shared / "vocabs" / "llama3-tiktoken" / "tokenizer.model")
+    tokenizer = published(shared / "vocabs" / "llama3-tiktoken").tokenizer
     found = examine(tokenizer)
     whole = {token_id for token_id, verdict in found.verdicts.items() if verdict.layer == "whole"}
     assert whole == set(of_ranks(tokenizer.model.vocabulary).whole)
@@ -245,7 +246,7 @@ def test_llama3_has_tokens_that_are_whole_pieces_only(shared):
     assert (len(waiting), len(waiting - whole)) == (678, 90)
     assert whole < waiting
     # Without the look-up of whole pieces, no text becomes them.
-    merged = load(shared / "vocabs" / "hf-llama3" / "tokenizer.json")
+    merged = published(shared / "vocabs" / "hf-llama3").tokenizer
     assert {each.layer for each in examine(merged, whole).verdicts.values()} == {"whole"}
     model = merged.model
     bare = examine(Tokenizer(MergeBpe(model.vocabulary, model.merges), merged.pre_tokenizer), whole)
@@ -253,7 +254,7 @@ def test_llama3_has_tokens_that_are_whole_pieces_only(shared):
 
 
 def test_qwen_has_tokens_that_its_pattern_and_its_normalizer_never_leave(shared):
-    found = examine(load(shared / "vocabs" / "hf-qwen2_5" / "tokenizer.json"))
+    found = examine(published(shared / "vocabs" / "hf-qwen2_5").tokenizer)
     counts = dict(found.counts)
     assert (counts["pieces"], counts["shadowed"], found.undecided_count) == (1661, 248, 0)
     by_token = {content: found.verdicts[token_id] for token_id, content in found.contents.items()}
@@ -273,7 +274,7 @@ def test_qwen_has_tokens_that_its_pattern_and_its_normalizer_never_leave(shared)
     ],
 )
 def test_others(shared, name, unreachable, undecided):
-    tokenizer = load(shared / "vocabs" / name)
+    tokenizer = published(shared / "vocabs" / name).tokenizer
     found = examine(tokenizer)
     assert (found.unreachable_count, found.undecided_count) == (unreachable, undecided)
     sample = [each for each in found.verdicts.values() if each.layer in REACHABLE][::50]
