@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import replace
-from decimal import Decimal
 from math import exp
 from typing import TYPE_CHECKING
 
@@ -55,7 +54,7 @@ class OverLattice:
         self._names = names
         self._limits = limits
         self._rounded = _single if model.single_precision else float
-        read = _single if model.single_precision else _as_read
+        read = _single if model.single_precision else as_read
         # Scores that are rounded to ten-thousandths are added as integers.
         self._unit = 10_000 if model.fixed_point else 1
         self._ids: dict[str, int] = {}
@@ -64,8 +63,10 @@ class OverLattice:
         # characters; in the search for the best segmentation it counts its bytes.
         self._own: dict[str, float] = {}
         self._byte_ids: dict[bytes, int] = {}
-        normal = [read(score) for token_id, score in enumerate(model.scores) if self._kind(token_id) == NORMAL]
-        lowest = min(normal, default=0.0)
+        normal = {
+            token_id: read(score) for token_id, score in enumerate(model.scores) if self._kind(token_id) == NORMAL
+        }
+        lowest = min(normal.values(), default=0.0)
         self._unknown = FIXED_UNKNOWN if model.fixed_point else self._rounded(lowest - UNKNOWN_PENALTY)
         for token_id, token in model.vocabulary.items():
             kind = self._kind(token_id)
@@ -75,7 +76,7 @@ class OverLattice:
             if model.fixed_point and kind in (NORMAL, USER_DEFINED):
                 self._scores[text] = ten_thousandths(model.scores[token_id])
             elif kind == NORMAL:
-                self._scores[text] = read(model.scores[token_id])
+                self._scores[text] = normal[token_id]
             elif kind == USER_DEFINED:
                 self._scores[text] = model.user_defined_score(len(token))
                 self._own[text] = self._rounded(model.user_defined_score(len(text)))
@@ -214,17 +215,20 @@ def _single(number: float) -> float:
     return array("f", [number])[0]
 
 
-def _as_read(score: float) -> float:
+_POWERS = tuple(float(f"1e{power}") for power in range(309))
+
+
+def as_read(score: float) -> float:
     """Return what Hugging Face's library makes of a score in a tokenizer.json, which may be off by the last bit.
 
     It takes all digits for a whole number and divides that by a power of ten: two roundings instead of one.
 
-    >>> _as_read(-12.130167007446289), _as_read(-1.5)
+    >>> as_read(-12.130167007446289), as_read(-1.5)
     (-12.130167007446287, -1.5)
     """
-    number = Decimal(repr(score))
-    exponent = number.adjusted() - len(number.as_tuple().digits) + 1
-    whole = float(number.scaleb(-exponent))
+    digits, _, power = repr(score).partition("e")
+    before, _, behind = digits.partition(".")
+    whole, exponent = float(before + behind), int(power or 0) - len(behind)
     if exponent >= 0:
-        return whole * float(f"1e{exponent}")
-    return whole / float(f"1e{min(-exponent, 308)}") / float(f"1e{max(-exponent - 308, 0)}")
+        return whole * _POWERS[exponent]
+    return whole / _POWERS[min(-exponent, 308)] / _POWERS[max(-exponent - 308, 0)]

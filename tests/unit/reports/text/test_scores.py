@@ -1,13 +1,17 @@
 """The scores of tokens, against the sums that the core finds."""
 
 from array import array
+from decimal import Decimal
 from math import isclose
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bpe_cli.errors import UsageError
 from bpe_cli.reports.text.scores import check_scores, rank, scores_of
 from bpe_cli.reports.text.segmentation import segment
+from bpe_cli.reports.text.steps.lattice import as_read
 from bpe_cli.stages import ScoredBpe, SpecialToken, Unigram
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
@@ -50,3 +54,14 @@ def test_scores_add_up_to_what_the_model_found(shared, path):
         tokens = segment(tokenizer, text).tokens
         best = rank(tokenizer, text, 1).segmentations[0]
         assert isclose(sum(token.score for token in tokens), best.score, rel_tol=1e-5)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_score_is_read_as_a_whole_number_and_a_power_of_ten(score):
+    """The power is divided by in two steps where a double does not hold it."""
+    sign, digits, exponent = Decimal(repr(score)).as_tuple()
+    whole = float(Decimal((sign, digits, 0)))
+    if exponent >= 0:
+        assert as_read(score) == whole * float(f"1e{exponent}")
+    else:
+        assert as_read(score) == whole / float(f"1e{min(-exponent, 308)}") / float(f"1e{max(-exponent - 308, 0)}")
