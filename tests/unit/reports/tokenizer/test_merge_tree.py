@@ -57,6 +57,12 @@ def test_of_several_merges_the_one_that_its_own_text_comes_to():
     assert merge_tree(MergeBpe(vocabulary, Merges.from_pairs(merges))).parts(5) == (3, 2)
 
 
+def test_of_a_pair_that_appears_twice_the_last_counts():
+    vocabulary = Vocabulary.from_tokens([*ALPHABET, b"ab", b"bc", b"abc"])
+    for merges, parts in (([(3, 2, 5), (0, 4, 5), (3, 2, 5)], (0, 4)), ([(3, 2, 5), (0, 4, 5)], (3, 2))):
+        assert merge_tree(MergeBpe(vocabulary, Merges.from_pairs(merges))).parts(5) == parts
+
+
 def test_ends_of_words_and_prefixes():
     texts = ["a", "b", "b</w>", "ab</w>", "##b", "##a", "ab", "##ab"]
     ends = CharacterBpe(
