@@ -7,7 +7,7 @@ space before them.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -251,8 +251,6 @@ def bins(lengths: Counter[int]) -> tuple[LengthBin, ...]:
 EXAMPLES = 5
 """How many groups are reported."""
 
-Key = Callable[[str], str]
-
 
 @dataclass(frozen=True, slots=True)
 class Redundancy:
@@ -307,15 +305,14 @@ def count_duplicates(contents: Contents) -> Duplicates:
     first: dict[bytes, int] = {}
     for token_id, content in contents.meanings.items():
         first.setdefault(content, token_id)
-    several: dict[bytes, int] = defaultdict(int)
-    for content in contents.meanings.values():
-        several[content] += 1
-    texts = [(token_id, contents.texts[token_id]) for token_id in first.values() if token_id in contents.texts]
-    together = _groups(texts, folded)
+    ids = [token_id for token_id in first.values() if token_id in contents.texts]
+    texts = [contents.texts[token_id] for token_id in ids]
+    bare = [without_space(text) for text in texts]
+    together = _groups(zip(map(str.lower, bare), ids, strict=True))
     kinds = [
-        _redundancy("same text", (size for size in several.values() if size > 1), total),
-        _redundancy("leading space", map(len, _groups(texts, without_space)), total),
-        _redundancy("case", map(len, _groups(texts, str.lower)), total),
+        _redundancy("same text", Counter(contents.meanings.values()).values(), total),
+        _redundancy("leading space", Counter(bare).values(), total),
+        _redundancy("case", Counter(map(str.lower, texts)).values(), total),
         _redundancy("leading space and case", map(len, together), total),
     ]
     largest = sorted(together, key=lambda group: (-len(group), group[0]))[:EXAMPLES]
@@ -328,16 +325,19 @@ def variants_of(contents: Contents, text: str) -> list[int]:
     return [token_id for token_id, other in contents.texts.items() if folded(other) == key]
 
 
-def _groups(texts: Iterable[tuple[int, str]], key: Key) -> list[list[int]]:
-    groups: dict[str, list[int]] = defaultdict(list)
-    for token_id, text in texts:
-        groups[key(text)].append(token_id)
-    return [group for group in groups.values() if len(group) > 1]
+def _groups(keys: Iterable[tuple[str, int]]) -> list[list[int]]:
+    """Return the tokens of each key that several have; most have one of their own, for which no list is made."""
+    first: dict[str, int] = {}
+    groups: dict[str, list[int]] = {}
+    for key, token_id in keys:
+        other = first.setdefault(key, token_id)
+        if other != token_id:
+            groups.setdefault(key, [other]).append(token_id)
+    return list(groups.values())
 
 
 def _redundancy(name: str, sizes: Iterable[int], total: int) -> Redundancy:
-    groups = redundant = 0
-    for size in sizes:
-        groups += 1
-        redundant += size - 1
-    return Redundancy(name, groups, redundant, redundant / total)
+    """Sum up groups of tokens, of which those of one token are none."""
+    groups = [size for size in sizes if size > 1]
+    redundant = sum(groups) - len(groups)
+    return Redundancy(name, len(groups), redundant, redundant / total)

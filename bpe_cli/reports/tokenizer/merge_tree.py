@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import nsmallest
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
@@ -81,8 +82,9 @@ class MergeTree:
         """
         order = array("I")
         late: dict[int, tuple[int, int]] = {}
+        made = self.left
         for product, (left, right) in parts.items():
-            if all(part not in parts or self.left[part] != NO_PART for part in (left, right)):
+            if (left not in parts or made[left] != NO_PART) and (right not in parts or made[right] != NO_PART):
                 self._take(product, left, right)
                 order.append(product)
             else:
@@ -194,7 +196,7 @@ def shape_of(tree: MergeTree, ordinary: Iterable[int]) -> MergeShape:
     parts = {*tree.left, *tree.right}
     leaves = sum(token_id not in parts for token_id in ids)
     made = len(ids) - depths[0]
-    deepest = sorted(ids, key=lambda token_id: (-tree.depth[token_id], token_id))[:DEEPEST]
+    deepest = nsmallest(DEEPEST, ids, key=lambda token_id: (-tree.depth[token_id], token_id))
     return MergeShape(
         made=made,
         depths=tuple(sorted(item for item in depths.items() if item[1])),

@@ -106,21 +106,22 @@ def count_scripts(contents: Contents) -> Scripts:
     """Count the tokens of each script."""
     script_of = scripts_of(set().union(*contents.texts.values()))
     total = len(contents.meanings) or 1
-    names: dict[frozenset[str], str | None] = {}
+    # Few sets are met, each again and again; None stands for characters without a script.
+    known: dict[frozenset[str | None], tuple[frozenset[str], str | None]] = {}
     counts: Counter[str] = Counter()
     without, several = 0, []
     for token_id, text in contents.texts.items():
-        scripts = frozenset(script_of[character] for character in text if character in script_of)
-        if not scripts:
-            without += 1
-            continue
-        if scripts not in names:
-            names[scripts] = _name_of(scripts)
-        name = names[scripts]
-        if name is None:
+        met = frozenset(map(script_of.get, text))
+        if met not in known:
+            scripts = frozenset(script for script in met if script is not None)
+            known[met] = scripts, _name_of(scripts) if scripts else None
+        scripts, name = known[met]
+        if name is not None:
+            counts[name] += 1
+        elif scripts:
             several.append((token_id, scripts))
         else:
-            counts[name] += 1
+            without += 1
     broken = len(contents.meanings) - len(contents.texts)
     return Scripts(
         counts=tuple(
