@@ -489,11 +489,12 @@ class Engine:
             failed = _core.joined_failures(self._reader, block, ids, ends, self._parts.special_table, threads)
         return memoryview(failed)
 
-    @property
-    def _tables(self) -> tuple[tuple[bytes, array[int]], SpecialTable, bytes | None]:
-        """What the chain of decoders reads by."""
+    @cached_property
+    def _tables(self) -> tuple[tuple[bytes, memoryview], SpecialTable, bytes | None]:
+        """What the chain of decoders reads by; the core copies an array for each text, and bytes never."""
         vocabulary = self._parts.vocabulary
-        return (vocabulary.blob, vocabulary.ends), self._parts.special_table, self._skipped
+        ends = memoryview(vocabulary.ends.tobytes()).cast("I")
+        return (vocabulary.blob, ends), self._parts.special_table, self._skipped
 
     @cached_property
     def _skipped(self) -> bytes | None:
