@@ -55,9 +55,9 @@ def fields(data: bytes, where: str, begin: int = 0) -> Iterator[tuple[int, int |
         yield number, value
 
 
-def placed_fields(data: bytes, where: str) -> Iterator[Field]:
-    """Yield the fields of a message with their places."""
-    return map(Field._make, _scan(data, where))
+def placed_fields(data: bytes, where: str, begin: int = 0) -> Iterator[Field]:
+    """Yield the fields of a message from a byte on, with their places."""
+    return map(Field._make, _scan(data, where, begin))
 
 
 def _scan(data: bytes, where: str, place: int = 0) -> Iterator[tuple[int, int | bytes, int, int, int]]:

@@ -9,8 +9,6 @@ along, so that writing one again changes nothing that was not changed (``writing
 from __future__ import annotations
 
 import base64
-import contextlib
-import struct
 from array import array
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,6 +22,7 @@ from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.read_file import read, refuse_pattern
 from bpe_cli.formats.sentencepiece import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
+from bpe_cli.formats.sentencepiece.writing import usual_pieces
 from bpe_cli.stages import (
     Charsmap,
     Model,
@@ -54,11 +53,6 @@ ROLES = dict.fromkeys(wire.ROLES)
 
 WORDS = Split(MARK, "MergedWithNext", literal=True)
 """How a word model cuts: every mark begins a piece."""
-
-_PIECE, _TEXT, _SCORE, _KIND = b"\x0a\x0a\x15\x18"
-"""The keys of a piece, and of what it has: its number, and how it is written."""
-
-_F32 = struct.Struct("<f")
 
 
 def sniff(head: bytes) -> bool:
@@ -94,37 +88,6 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
     carried = ((sentencepiece_writing.WHOLE, data),)
     origin = Origin(NAME, tuple(facts), carried, wire.trained(facts))
     return assemble(pieces, trainer, normalizer, source, origin)
-
-
-def usual_pieces(data: bytes) -> tuple[list[sentencepiece_writing.Piece], int]:
-    """Read the pieces with which a file begins, as the library writes them; return where the first of another form is.
-
-    Nearly all are a text of a few bytes, a score, and perhaps a type, in this order. Field by field, reading them takes
-    more than twice as long.
-    """
-    pieces: list[sentencepiece_writing.Piece] = []
-    begin = 0
-    with contextlib.suppress(IndexError, struct.error):  # it is cut short
-        while data[begin] == _PIECE and len(pieces) < _core.MAX_TOKENS:
-            length, size = data[begin + 1], data[begin + 3]
-            scored = begin + 4 + size
-            if not 0 < size < length < 0x80 or data[begin + 2] != _TEXT or data[scored] != _SCORE:
-                break
-            kind = NORMAL
-            if length == size + 9:
-                kind = data[scored + 6]
-                if data[scored + 5] != _KIND or not NORMAL <= kind <= BYTE:
-                    break
-            elif length != size + 7:
-                break
-            (score,) = _F32.unpack_from(data, scored + 1)
-            pieces.append((data[begin + 4 : scored], score, kind))
-            begin += 2 + length
-    try:
-        b"\n".join(text for text, _, _ in pieces).decode()
-    except UnicodeDecodeError:  # which the plain way says the place of
-        return [], 0
-    return pieces, begin
 
 
 def _message(value: int | bytes, source: str, what: str) -> bytes:

@@ -128,14 +128,16 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
             lost["decoder"] = "how tokens are decoded"
     pieces = sentencepiece_writing.pieces_of(translated, sentencepiece_writing.kept_pieces(translated))
     _check_type(translated, pieces)
-    # Who agrees that text is normalized otherwise gets what SentencePiece writes, which is six digits.
-    six_digits = "normalizer" in allow_loss and not isinstance(translated.model, ScoredBpe)
-    lines = []
-    for text, score, _ in pieces:
+    for text, _, _ in pieces:
         if b"\n" in text:
             raise FormatError(f"the piece {quote(text)} has a line end, and a .vocab has one piece a line")
-        lines.append(f"{text.decode()}\t{score:g}\n" if six_digits else f"{text.decode()}\t{_written(score)}\n")
     features.refuse_losses(lost, allow_loss, "a .vocab")
+    # Who agrees that text is normalized otherwise gets what SentencePiece writes, which is six digits.
+    six_digits = "normalizer" in allow_loss and not isinstance(translated.model, ScoredBpe)
+    lines = [
+        f"{text.decode()}\t{score:g}\n" if six_digits else f"{text.decode()}\t{_written(score)}\n"
+        for text, score, _ in pieces
+    ]
     return {"": "".join(lines).encode()}
 
 
