@@ -13,7 +13,7 @@ import regex
 from bpe_cli import _core
 from bpe_cli.stages.splitters import RegexSplitter
 from tests.differential.texts import (
-    ALL,
+    MOST,
     REPRESENTATIVES,
     WORDS,
     corpus,
@@ -78,7 +78,7 @@ def random_data(chance: random.Random) -> bytes:
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_random_texts(pattern):
     fast, slow, chance = core(pattern), RegexSplitter([pattern]), random.Random(pattern)
-    for _ in range(more(800, 50_000)):
+    for _ in range(more(500, 50_000)):
         assert_same(fast, slow, random_data(chance), pattern)
 
 
@@ -87,11 +87,11 @@ def test_whole_texts(shared, pattern):
     fast, slow = core(pattern), RegexSplitter([pattern])
     texts = [text.encode() for text in (*corpus().values(), *python_sources(more(100_000, 5_000_000)))]
     tricky = [*(text.encode() for text in suite(shared).values()), *suite_bytes(shared).values()]
-    # Those with lines of usual length are cut smaller.
-    for some, most in ((texts, more(250, 500)), (tricky, more(1000, 2000))):
+    # Those with lines of usual length are cut smaller, and of four parts one is tried.
+    for some, most, step in ((texts, more(250, 500), more(4, 1)), (tricky, more(1000, 2000), 1)):
         for data in some:
             size = most if pattern == QUADRATIC else len(data)
-            for start in range(0, len(data) or 1, size or 1):
+            for start in range(0, len(data) or 1, size * step if pattern == QUADRATIC else size or 1):
                 assert_same(fast, slow, data[start : start + size], pattern)
 
 
@@ -213,7 +213,7 @@ def random_pattern(chance: random.Random, depth: int) -> str:
 
 def test_random_patterns():
     chance, accepted, compared, cuts = random.Random(19), 0, 0, 0
-    for _ in range(more(600, 100_000)):
+    for _ in range(more(400, 100_000)):
         pattern = "|".join(random_pattern(chance, 3) for _ in range(chance.randint(1, 4)))
         try:
             fast = core(pattern)
@@ -231,9 +231,9 @@ def test_random_patterns():
                 cuts += 1
                 parts = ends(fast, data[:cut]) + [cut + end for end in ends(fast, data[cut:])]
                 assert parts == ends(fast, data), (pattern, data, cut)
-    assert accepted > more(280, 50_000), accepted
+    assert accepted > more(180, 50_000), accepted
     assert compared > 10 * accepted
-    assert cuts > more(230, 40_000), cuts
+    assert cuts > more(150, 40_000), cuts
 
 
 # -- characters ------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def test_random_patterns():
 def undisputed() -> str:
     """Return the characters that both Unicode versions know, or both do not, without those of another category."""
     newer = matched(r"\P{Cn}") ^ matched_by_regex(r"\P{Cn}")
-    return ALL.translate(dict.fromkeys(map(ord, newer | disputed())))
+    return MOST.translate(dict.fromkeys(map(ord, newer | disputed())))
 
 
 def runs(pattern: str) -> tuple[list[int], list[int]]:
@@ -267,11 +267,11 @@ def test_every_letter_in_any_case():
     known = [each for each in undisputed() if each in matched(r"[\p{L}\p{M}\p{So}\p{N}]")]
     cased = "".join(each for each in known if each.casefold() != each or each.upper() != each or each in "ıſ")
     data = cased.encode()
-    letters = cased[:: more(40, 1)]
+    letters = cased[:: more(70, 1)]
     for letter in letters:
         for pattern in (f"(?i:{letter})", f"(?i:[{letter}1])", f"(?i:[{letter}-{chr(ord(letter) + 3)}])"):
             assert ends(core(pattern), data) == ends(RegexSplitter([pattern]), data), pattern
-    assert len(letters) > more(60, 2500)
+    assert len(letters) > more(35, 2500)
 
 
 FOLDED = (

@@ -14,8 +14,8 @@ import pytest
 from tests.differential.rivals import compare_with_tiktoken
 from tests.thorough import THOROUGH, more
 
-BLOCK = 5 << 19
-"""Bytes of a document: long enough that the core cuts it for its threads."""
+BLOCK = more(1 << 20, 5 << 19)
+"""Bytes of a document: long enough that the core cuts it for its threads, which take 256 KB at a time."""
 BEGINNING = more(BLOCK, 5 << 20)
 
 

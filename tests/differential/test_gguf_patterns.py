@@ -88,8 +88,8 @@ def test_same_pieces(name):
     chance = random.Random(name)
     texts = [
         *("".join(parts) for length in range(4) for parts in product(CHARACTERS[: more(12, 20)], repeat=length)),
-        *("".join(chance.choices(CHARACTERS, k=chance.randint(4, 40))) for _ in range(more(1500, 20_000))),
-        *("".join(chance.choices("  \t\n\r1234567a²", k=chance.randint(4, 80))) for _ in range(more(500, 5000))),
+        *("".join(chance.choices(CHARACTERS, k=chance.randint(4, 40))) for _ in range(more(700, 20_000))),
+        *("".join(chance.choices("  \t\n\r1234567a²", k=chance.randint(4, 80))) for _ in range(more(250, 5000))),
         *("".join(chance.choices(WORDS, k=12)) for _ in range(more(100, 2000))),
         *BLANKS,
     ]
