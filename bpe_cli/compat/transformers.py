@@ -8,7 +8,6 @@ do not know is an error, raised by ``patch`` or when the first text is encoded.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from threading import Lock
 from typing import Any
@@ -104,9 +103,10 @@ class Backend:
         tokenizer: Tokenizer | None = self.__dict__["_ours"]
         if tokenizer is None:
             from bpe_cli.formats.huggingface import tokenizer_json
+            from bpe_cli.support.safe_orjson import orjson
 
-            described = json.loads(self.theirs.to_str()) | {"truncation": None, "padding": None}
-            tokenizer = self.__dict__["_ours"] = tokenizer_json.loads(json.dumps(described).encode())
+            described = orjson.loads(self.theirs.to_str()) | {"truncation": None, "padding": None}
+            tokenizer = self.__dict__["_ours"] = tokenizer_json.loads(orjson.dumps(described))
         return tokenizer
 
     def encode(
