@@ -315,7 +315,7 @@ class Encoding:
 
     def token_byte_values(self) -> list[bytes]:
         """Return the bytes of all ordinary tokens, sorted."""
-        return sorted(self._mergeable_ranks)
+        return [*self._sorted_tokens]
 
     @property
     def eot_token(self) -> int:
@@ -368,6 +368,10 @@ class Encoding:
             Encoding.__init__(self, **value)
 
     # -- how ---------------------------------------------------------------------------------
+
+    @cached_property
+    def _sorted_tokens(self) -> list[bytes]:
+        return sorted(self._mergeable_ranks)
 
     @cached_property
     def _unsplit(self) -> Tokenizer:

@@ -26,6 +26,9 @@ class Encoding(Protocol):
     def _mergeable_ranks(self) -> dict[bytes, int]: ...
 
     @property
+    def _sorted_tokens(self) -> list[bytes]: ...
+
+    @property
     def _unsplit(self) -> Tokenizer: ...
 
     def _ids(self, data: bytes, matcher: _core.SpecialMatcher | None) -> list[int]: ...
@@ -60,7 +63,7 @@ def unstable(
             last += 1
     tail = b"".join(map(encoding.decode_single_token_bytes, tokens[-last:]))
     tokens = tokens[:-last]
-    ordered = sorted(encoding._mergeable_ranks)
+    ordered = encoding._sorted_tokens
 
     def beginning_with(start: bytes) -> Iterator[bytes]:
         place = bisect_left(ordered, start)

@@ -20,6 +20,7 @@ from tests.counted import at_least, compared
 from tests.differential.rivals import tiktoken_encoding
 from tests.differential.texts import MIXED, random_texts, unicode_texts
 from tests.needs import needs
+from tests.thorough import more
 
 theirs = needs("tiktoken")
 np = needs("numpy")
@@ -165,7 +166,8 @@ def test_what_a_text_may_become(name, text):
 
 @pytest.mark.parametrize("text", ["hello fanta", "a\n\n", "a  ", "x \n <|endoftext|>", "<|endoftext|> ", "你", "I'l"])
 def test_what_a_text_with_spaces_may_become(text):
-    for name in ("gpt2", "o200k_base"):
+    """A blank at the end is the beginning of most tokens: those of the larger vocabulary are all tried for one text."""
+    for name in ("gpt2",) if text == more("<|endoftext|> ", None) else ("gpt2", "o200k_base"):
         one, other = pair(name)
         ways = [{"disallowed_special": ()}, {"allowed_special": "all"}]
         for options in ways if "<|" in text else ways[1:]:
@@ -230,12 +232,12 @@ def test_wrong_arguments_are_refused_in_the_same_words(method):
                 variants = [{}, {"disallowed_special": ()}]
             else:
                 variants = [{}]
-            for more in variants:
-                found = outcome(lambda more=more: getattr(one, method)(**arguments[0], **more))
-                expected = outcome(lambda more=more: getattr(other, method)(**arguments[1], **more))
+            for others in variants:
+                found = outcome(lambda others=others: getattr(one, method)(**arguments[0], **others))
+                expected = outcome(lambda others=others: getattr(other, method)(**arguments[1], **others))
                 if method == "encode_with_unstable" and found[0] is tuple:
                     found, expected = sorted(found[1][1]), sorted(expected[1][1])
-                assert found == expected, (name, place, wrong, more)
+                assert found == expected, (name, place, wrong, others)
     assert outcome(lambda: one.encode_batch(["a"], num_threads=0)) == outcome(
         lambda: other.encode_batch(["a"], num_threads=0)
     )
