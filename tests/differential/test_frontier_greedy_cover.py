@@ -36,7 +36,7 @@ def test_recorded_scores(shared, name):
     cover = Cover(words, max_token_length=options["max_token_length"], min_word_count=options["min_word_count"])
     tokens = [from_visible(token) for token in recorded["tokens"]]
     scores, best = [], []
-    placed = more(600, len(tokens))
+    placed = more(300, len(tokens))
     for token in tokens[:placed]:
         step = cover.best()
         best.append((step.score, len(step.token)))
@@ -88,7 +88,7 @@ def test_the_core_chooses_as_the_textbook_does(shared, name):
     words = Counter(piece.encode() for part in text for piece in regex.findall(recorded["pretokenizer_regex"], part))
     given = recorded["params"]
     lengths = {"max_token_length": given["max_token_length"], "min_word_count": given["min_word_count"]}
-    number = more(400, given["k"])
+    number = more(200, given["k"])
     steps = list(learn(words, number, **lengths))
     assert len(steps) == number
     lengths["max_token_length"] -= 1
