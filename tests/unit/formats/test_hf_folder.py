@@ -14,6 +14,7 @@ from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer.usage import Usage
 from tests.needs import needs
+from tests.thorough import more
 
 TEMPLATES = (("default", "{{ bos_token }}é\n"), ("tools", "t"))
 
@@ -122,9 +123,10 @@ def test_missing_file(tmp_path):
 
 
 VOCABULARIES = (
-    "clip", "falcon", "hf-llama3", "hf-qwen2_5", "llama2-repaired", "phi-3-mini", "roberta-base", "t5-small",
-    "whisper-tiny",
+    "clip", "falcon", "hf-llama3", "hf-qwen2_5", "llama2-repaired", "t5-small", "whisper-tiny",
+    *more((), ("phi-3-mini", "roberta-base")),
 )  # fmt: skip
+"""Those that a hunt adds are like llama2-repaired and whisper-tiny."""
 
 
 @pytest.mark.slow
@@ -137,9 +139,10 @@ def test_real_folders_read_back(shared, name, tmp_path):
     assert formats.load(laid(tmp_path / "x", files)) == tokenizer
     alone = hf_json.load(folder / "tokenizer.json")
     assert replace(tokenizer, usage=alone.usage) == alone, "companions of real folders say nothing new of ids"
-    theirs = rival.Tokenizer.from_str(files["tokenizer.json"].decode())
-    for text in ("Hello, world! 123456", "été\n\n  漢字 🙂", "a  b"):
-        assert theirs.encode(text, add_special_tokens=False).ids == tokenizer.encode(text, specials="all")
+    if name != "hf-llama3":  # which test_hf_json_dump holds to the bytes that the library writes
+        theirs = rival.Tokenizer.from_str(files["tokenizer.json"].decode())
+        for text in ("Hello, world! 123456", "été\n\n  漢字 🙂", "a  b"):
+            assert theirs.encode(text, add_special_tokens=False).ids == tokenizer.encode(text, specials="all")
     config_path = folder / "tokenizer_config.json"
     if config_path.is_file():
         stated = json.loads(config_path.read_bytes())
