@@ -15,8 +15,9 @@ from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.surgery import extend, merge, prune
 from bpe_cli.surgery.operation import used_ids
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.merging import as_merges
+from bpe_cli.tokenizer.merging import as_merges, of_ranks
 from tests.needs import needs
+from tests.thorough import more
 
 from .makers import WORDS, byte_level, counted
 
@@ -100,19 +101,28 @@ def test_what_ranks_can_say_stays_ranks():
     assert isinstance(prune(begun, counted(begun, "x"), 256).tokenizer.model, RankBpe)
 
 
+def part_of(whole: Tokenizer) -> Tokenizer:
+    """Return the first ranks of a tokenizer with those that no merge makes, and its special tokens behind them."""
+    tokens = [*whole.model.vocabulary.tokens()]
+    kept = [*tokens[:20_000], *(tokens[token_id] for token_id in of_ranks(whole.model.vocabulary).whole)]
+    special = (replace(token, token_id=token.token_id - len(tokens) + len(kept)) for token in whole.special_tokens)
+    return Tokenizer(RankBpe(Vocabulary.from_tokens(kept)), whole.pre_tokenizer, tuple(special))
+
+
 @pytest.mark.slow
 def test_llama3(shared, corpora):
-    """Extended, merged and pruned; what is written gives the same ids in the library it is for."""
+    """Pruned as a whole, a part of it extended and merged; what is written gives the same ids in its library."""
     hf = needs("tokenizers")
     path = shared / "vocabs" / "llama3-tiktoken" / "tokenizer.model"
     begun = formats.load(path, "llama3")
+    part = more(part_of(begun), begun)
+    assert len(of_ranks(part.model.vocabulary).whole) > 500
     text = (corpora / "languages" / "de.txt").read_text(encoding="utf-8")
-    counts = counted(begun, text)
     other = byte_level(text.split(), 40)
     for operation in (
-        extend(begun, counts, begun.vocab_size + 50),
-        merge(begun, other),
-        prune(begun, counts, begun.vocab_size - 500),
+        extend(part, counted(part, text), part.vocab_size + 50),
+        merge(part, other),
+        prune(begun, counted(begun, text), begun.vocab_size - 500),
     ):
         changed = operation.tokenizer
         (document,) = formats.rehearse(changed, "tokenizer.json").values()  # the library itself verifies it
