@@ -205,7 +205,7 @@ def test_tokens_are_those_of_before_with_residues_taken_apart(kind):
     """What the original gives, each residue in it taken apart by its merge as long as there is one."""
     random = Random(kind)
     apart = changed = written = 0
-    for number in range(200):
+    for number in range(more(70, 200)):
         model = drawn_merges(random, ignore_merges=kind == "whole pieces")
         words = ["".join(random.choices("ab", weights=(3, 1), k=random.randint(1, 9))) for _ in range(40)]
         stages = (Split(r"\S+|\s"), *([PrefixSpace()] if random.random() < 0.3 else []))
@@ -228,13 +228,13 @@ def test_tokens_are_those_of_before_with_residues_taken_apart(kind):
             assert done.encode(text) == expected, (text, split_in(done))
             changed += expected != whole.encode(text)
         apart += len(residues)
-        if number % more(5, 1) == 0:
+        if number % more(2, 1) == 0:
             again = own_json.loads(dump(done, "bpe.json", frozenset())[""])
             assert again.encode(" ".join(words)) == done.encode(" ".join(words))
             written += 1
     assert written > more(30, 150)
-    assert apart > 100
-    assert changed > 300
+    assert apart > more(35, 100)
+    assert changed > more(250, 300)
 
 
 def test_gpt2_s_residues(shared):
