@@ -47,7 +47,7 @@ def cuts(data: bytes):
 
 def flips(data: bytes):
     chance = random.Random(len(data))
-    for _ in range(more(15, 150)):
+    for _ in range(more(10, 150)):
         changed = bytearray(data)
         for _ in range(chance.choice((1, 1, 1, 4))):
             changed[chance.randrange(min(len(changed), chance.choice((64, 512, len(changed)))))] ^= (
@@ -59,13 +59,13 @@ def flips(data: bytes):
 def maxima(data: bytes):
     """Set fields of four and eight bytes to their maximum, wherever one may be, and written numbers to huge ones."""
     chance = random.Random(len(data))
-    places = [*range(min(more(32, 64), len(data))), *(chance.randrange(len(data)) for _ in range(more(15, 60)))]
+    places = [*range(min(more(20, 64), len(data))), *(chance.randrange(len(data)) for _ in range(more(10, 60)))]
     largest = [(width, bytes([0xFF]) * (width - 1) + bytes([byte])) for width in (4, 8) for byte in (0xFF, 0x7F)]
     for place in places:
         for width, number in more([chance.choice(largest)], largest):
             yield data[:place] + number + data[place + width :]
     digits = [place for place in range(len(data)) if data[place : place + 1].isdigit()]
-    for place in chance.sample(digits, min(more(10, 40), len(digits))):
+    for place in chance.sample(digits, min(more(6, 40), len(digits))):
         yield data[:place] + b"9" * chance.choice((5, 9, 10, 19, 20, 400, 5000)) + data[place + 1 :]
 
 

@@ -100,9 +100,9 @@ def test_sniffing():
 
 
 def test_hostile_codes_are_refused_quickly():
-    assert "not two symbols" in refused_quickly(b"t h " + b"9" * 10_000_000 + b"\n", fastbpe.loads)
-    assert "not two symbols" in refused_quickly(b"t" * 10_000_000, fastbpe.loads, most_cost=16)
-    assert "stands there already" in refused_quickly(b"t h 1\n" * 1_000_000, fastbpe.loads, most_cost=16)
+    assert "not two symbols" in refused_quickly(b"t h " + b"9" * 1_000_000 + b"\n", fastbpe.loads)
+    assert "not two symbols" in refused_quickly(b"t" * 1_000_000, fastbpe.loads, most_cost=16)
+    assert "stands there already" in refused_quickly(b"t h 1\n" * 100_000, fastbpe.loads, most_cost=16)
 
 
 def test_mutations():

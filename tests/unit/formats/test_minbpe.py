@@ -112,12 +112,10 @@ def test_hostile_models_are_refused_quickly():
     head = b"minbpe v1\n\n0\n"
     doubling = b"".join(b"%d %d\n" % (n, n) for n in [97, *range(256, 356)])
     assert "more than 33,554,432 bytes" in refused_quickly(head + doubling, minbpe.loads, most_cost=70)
-    assert "not a number" in refused_quickly(head + b"9" * 10_000_000 + b" 1\n", minbpe.loads)
-    many = {"most_lines": 2_000_000, "most_cost": 25}
-    assert "appears twice" in refused_quickly(
-        b"minbpe v1\n\n1000000\n" + b"<a> 300\n" * 1_000_000, minbpe.loads, **many
-    )
-    assert "is id 256 already" in refused_quickly(head + b"97 98\n" * 1_000_000, minbpe.loads, **many)
+    assert "not a number" in refused_quickly(head + b"9" * 1_000_000 + b" 1\n", minbpe.loads)
+    many = {"most_lines": 200_000, "most_cost": 25}
+    assert "appears twice" in refused_quickly(b"minbpe v1\n\n100000\n" + b"<a> 300\n" * 100_000, minbpe.loads, **many)
+    assert "is id 256 already" in refused_quickly(head + b"97 98\n" * 100_000, minbpe.loads, **many)
     assert "it may have 65,536" in refused_quickly(b"minbpe v1\n" + b"(" * 100_000 + b"\n0\n", minbpe.loads)
 
 
