@@ -72,7 +72,7 @@ def check_roles(name, tmp_path):
                 continue  # whose type is that of no other role
             given = with_role(tokenizer, role, token)
             try:
-                files = formats.dump(given, name, LOSSES)
+                files = formats.rehearse(given, name, LOSSES)  # which is read below, as a proof would
             except FormatError:
                 continue
             again = formats.load(put(files, tmp_path / f"{number}-{token.token_id}"), pattern_for(name))
