@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 from bpe_cli import _core
 from bpe_cli.errors import UsageError
@@ -137,6 +138,7 @@ def _cut(expression: object, text: str) -> list[str]:
 Splitter = _core.Splitter | RegexSplitter
 
 
+@lru_cache(maxsize=8)  # who reads a pattern compiles it to see that it can be run, and runs it later
 def compile_splitter(patterns: tuple[str, ...]) -> Splitter:
     """Choose what runs split patterns: the core if it knows all of them, else ``regex``.
 
