@@ -20,6 +20,7 @@ from tests.counted import at_least, compared
 from tests.differential.protocol_buffers import field, fields
 from tests.differential.texts import MOST, WORDS, assigned, corpus, suite
 from tests.needs import needs
+from tests.thorough import more
 
 RULES = ("nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf")
 POOL = (
@@ -211,15 +212,16 @@ def sentencepiece_normalizer(name: str, dummy: bool = False, remove_extra: bool 
 
 @pytest.mark.parametrize("name", ["identity", *RULES])
 def test_rules_and_blanks_are_sentencepieces(name):
-    texts = [*WORDS, *random_texts(400, 3), *corpus().values()]
+    texts = [*WORDS, *random_texts(400, 3)]
     chance = random.Random(4)
     texts += ["".join(chance.choices(" ▁a\x01\u3000é", k=chance.randrange(6))) for _ in range(400)]
-    for dummy, remove_extra, escape in product((True, False), repeat=3):
+    for number, (dummy, remove_extra, escape) in enumerate(product((True, False), repeat=3)):
         rival = sentencepiece_normalizer(name, dummy, remove_extra, escape)
         compiled = _core.Stages(
             core_spec([stages.Charsmap(in_base64(name)), stages.SpaceMarks(dummy, remove_extra, escape)], ())
         )
-        for text in texts:
+        files = [*corpus().values()][more(number, 0) :: more(8, 1)]  # each in one way, and in all in a hunt
+        for text in (*texts, *files):
             assert compiled.normalize(text.encode())[0].decode() == rival.normalize(text), ascii(text[:80])
 
 

@@ -26,10 +26,10 @@ def world(shared):
 def trie_of(path: Path) -> Trie:
     """Return a trie of the tokens as the lines spell them (ids under the key None)."""
     trie: Trie = {}
-    for line in path.read_text(encoding="utf-8").split("\n")[:-1]:
-        token_id, _, rest = line.partition(" ")
-        # The file is Python's own: here, and only here, it may be read as such.
-        token = ast.literal_eval(rest.rpartition(" ")[0])
+    lines = [line.partition(" ") for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
+    # The file is Python's own: here, and only here, it may be read as such.
+    tokens = ast.literal_eval("[" + ",".join(rest.rpartition(" ")[0] for _, _, rest in lines) + "]")
+    for (token_id, _, _), token in zip(lines, tokens, strict=True):
         node = trie
         for byte in token.encode() if isinstance(token, str) else token:
             node = node.setdefault(byte, {})

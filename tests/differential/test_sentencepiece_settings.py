@@ -126,7 +126,7 @@ def test_many_options(kind: Kind, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text(TEXT)
     draw = random.Random(str(kind))
     model = dict(kind.fixed)["model"]
-    for _ in range(8):
+    for _ in range(more(4, 8)):
         names = [name for name in draw.sample(usable(kind), 5) if name not in ("special_tokens", "pad_id", "eos_id")]
         options = {name: draw.choice(kind.values(name)) for name in names}
         compare(parsed(ours(tmp_path, model, options)), parsed(theirs(tmp_path, model, options)))
