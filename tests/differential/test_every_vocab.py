@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import unicodedata
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError, LossError
 from bpe_cli.tokenizer import Specials, Tokenizer
 from tests.counted import at_least, compared
+from tests.differential.published import loaded
 from tests.differential.test_gguf_like_llama_cpp import OTHERWISE
 from tests.differential.test_hugging_face_files import BYTES_WITHOUT_TOKENS
 from tests.differential.texts import suite
@@ -92,14 +92,9 @@ same reason; a bpe.json has its bytes, and what the tokens are for; and llama2 b
 every_vocab = pytest.mark.parametrize("name", VOCABS)
 
 
-@cache
-def loaded(folder: Path, inside: str, pattern: str | None) -> Tokenizer:
-    return formats.load(folder / inside, pattern)
-
-
 def tokenizer_of(shared: Path, name: str) -> Tokenizer:
     inside, pattern, *_ = VOCABS[name]
-    return loaded(shared / "vocabs" / name, inside, pattern)
+    return loaded(shared / "vocabs" / name / inside, pattern)
 
 
 def ids_of(tokenizer: Tokenizer, text: str, specials: Specials) -> list[int] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.model_inputs import trim, trims
 from bpe_cli.tokenizer.post_processor import process
 from tests.counted import at_least, compared
+from tests.differential.published import loaded
 from tests.differential.texts import suite
 from tests.needs import needs
 
@@ -25,11 +25,6 @@ FILES = ("clip", "falcon", "hf-llama3", "hf-qwen2_5", "phi-3-mini", "roberta-bas
 
 OF_CHARACTERS = {"clip", "phi-3-mini", "t5-small"}
 """Tokenizers whose tokens are text; CLIP's spells bytes by visible characters before it makes tokens of them."""
-
-
-@cache
-def tokenizer_of(folder: Path) -> Tokenizer:
-    return load(folder / "tokenizer.json")
 
 
 def expected(shared: Path, name: str) -> dict:
@@ -50,7 +45,7 @@ def _at_border(data: bytes, offset: int) -> bool:
 @pytest.fixture(params=FILES)
 def case(request, shared):
     folder = shared / "vocabs" / request.param
-    return tokenizer_of(folder), expected(shared, request.param), suite(shared)
+    return loaded(folder / "tokenizer.json"), expected(shared, request.param), suite(shared)
 
 
 def encode(tokenizer: Tokenizer, text: str, reference: dict) -> list[int]:

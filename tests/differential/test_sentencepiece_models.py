@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from functools import cache
-from pathlib import Path
 
 import pytest
 
 from bpe_cli import _core
-from bpe_cli.formats import load
 from bpe_cli.stages.component_json import core_spec
-from bpe_cli.tokenizer import Tokenizer
 from tests.counted import at_least, compared
+from tests.differential.published import loaded
 from tests.differential.test_hugging_face_files import character_span
 from tests.differential.texts import suite
 
@@ -34,11 +31,6 @@ TRAINED = (
 )  # fmt: skip
 
 
-@cache
-def tokenizer_of(path: Path) -> Tokenizer:
-    return load(path)
-
-
 @pytest.fixture(params=[*MODELS, *TRAINED])
 def case(request, shared):
     name = request.param
@@ -48,7 +40,7 @@ def case(request, shared):
     else:
         path = shared / "expected" / "train" / "sentencepiece" / f"{name}.model"
         answers = path.parent / f"{name}.json"
-    return tokenizer_of(path), json.loads(answers.read_bytes()), suite(shared)
+    return loaded(path), json.loads(answers.read_bytes()), suite(shared)
 
 
 def test_ids(case):

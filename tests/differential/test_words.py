@@ -5,8 +5,8 @@ Spans always come from the stages, so their ids are the oracle.
 
 import pytest
 
-from bpe_cli.formats import load
 from bpe_cli.support.blocks import Block
+from tests.differential.published import loaded
 
 VOCABS = [
     "bert-base-uncased/vocab.txt",
@@ -25,7 +25,7 @@ OFFSETS = 70
 
 @pytest.mark.parametrize("vocab", VOCABS)
 def test_words_and_stages_give_the_same_ids(vocab, shared):
-    tokenizer = load(shared / "vocabs" / vocab)
+    tokenizer = loaded(shared / "vocabs" / vocab)
     texts = sorted((shared / "corpora" / "default").iterdir())
     pieces = [path.read_bytes()[:6_000] for path in texts if path.is_file()]
     # Bytes that are cut off in the middle of a character are text as well.
@@ -40,7 +40,7 @@ def test_words_and_stages_give_the_same_ids(vocab, shared):
 
 @pytest.mark.parametrize("vocab", VOCABS)
 def test_blocks_and_threads_change_nothing(vocab, shared):
-    tokenizer = load(shared / "vocabs" / vocab)
+    tokenizer = loaded(shared / "vocabs" / vocab)
     texts = sorted((shared / "corpora" / "default").iterdir())
     document = b"\n".join(path.read_bytes()[:40_000] for path in texts if path.is_file())[:700_000]
     expected = list(tokenizer.place(document).ids)
