@@ -82,7 +82,10 @@ LIKE_OTHERS = {
 """Folders of which a hunt alone tries every format: another one is written by the same code."""
 
 LEFT_OUT = {
-    **dict.fromkeys(("chatglm-6b", "falcon", "hf-qwen2_5", "t5-small", "whisper-tiny"), ("tokenizer.json",)),
+    **dict.fromkeys(
+        ("chatglm-6b", "clip", "falcon", "gpt2-hf", "hf-qwen2_5", "t5-small", "tiktoken-r50k_base", "whisper-tiny"),
+        ("tokenizer.json",),
+    ),
     **dict.fromkeys(("hf-llama3", "mistral-spm-v3", "tekken-240718"), ("tokenizer.json", "bpe.json")),
     "llama2": ("tokenizer.json", "huggingface"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -111,7 +112,7 @@ def test_ids_of_pythons_sources(name):
 
 @pytest.mark.parametrize("name", DISTINCT)
 def test_ids_of_random_texts(name):
-    compare_with_tiktoken(name, list(random_texts(more(4000, 200_000), seed=1)))
+    compare_with_tiktoken(name, list(random_texts(more(2500, 200_000), seed=1)))
 
 
 @pytest.mark.parametrize("name", DISTINCT)
@@ -140,8 +141,10 @@ def test_ids_of_any_text_with_special_tokens(name, data):
 @at_least(39900)
 @pytest.mark.parametrize("name", DISTINCT)
 def test_every_token_alone_becomes_itself(name):
+    """Of the large vocabularies every second or fourth, and in a hunt all."""
     tokenizer, rival = named_encodings.named(name), tiktoken_encoding(name)
-    for token_id, token in tokenizer.model.vocabulary.items():
+    step = more(tokenizer.model.vocabulary.size // 45_000, 1)
+    for token_id, token in islice(tokenizer.model.vocabulary.items(), 0, None, step):
         assert tokenizer.token_bytes(token_id) == token
         try:
             text = token.decode()
