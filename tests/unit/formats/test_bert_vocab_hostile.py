@@ -135,7 +135,7 @@ def test_large_file_is_refused_unread(tmp_path):
 
 def test_quotes_without_end_are_looked_at_quickly():
     for head, most_cost in (
-        (b'{"a": 1, ' + b'\\"' * 30_000, 700),
+        (b'{"a": 1, ' + b'\\"' * 10_000, 250),
         (b'{"' + b"\\" * 60_000, 0.5),
         (b'{"a": 1, ' + b'"' * 60_000, 25),
     ):
