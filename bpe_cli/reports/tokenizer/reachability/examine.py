@@ -268,7 +268,8 @@ class _Examination:
             start += length
             open_ids = self._still(open_ids)
         if len(open_ids) <= _MOST_COMPLETED_IN_CONTEXTS:
-            self._completed_in_contexts({each: completions(self.texts[each]) for each in open_ids})
+            few = {each: completions(self.texts[each], last=_COMPLETIONS_IN_CONTEXTS) for each in open_ids}
+            self._completed_in_contexts(few)
         for token_id in self._still(partial):
             if token_id in self.ill_formed:
                 count = self.tried[token_id]
@@ -291,12 +292,12 @@ class _Examination:
                 (token_id, before + text + after)
                 for token_id, complete in texts.items()
                 if token_id not in self.verdicts
-                for text in complete[:_COMPLETIONS_IN_CONTEXTS]
+                for text in complete
             )
             for token_id, text in self.search.witnesses(around).items():
                 self.verdicts[token_id] = Verdict(token_id, True, "completion", text)
             for token_id in self._still(texts):
-                self.tried[token_id] += len(texts[token_id][:_COMPLETIONS_IN_CONTEXTS])
+                self.tried[token_id] += len(texts[token_id])
 
     def _completions(self, token_ids: list[int], start: int, end: int, room: int) -> Iterator[Candidate]:
         """Yield some completions of each token; none of those for which there is no room."""
@@ -305,7 +306,7 @@ class _Examination:
                 if not start:
                     self.crowded_out.add(token_id)
                 continue
-            some = completions(self.texts[token_id])[start:end]
+            some = completions(self.texts[token_id], start, end)
             room -= len(some)
             self.tried[token_id] += len(some)
             yield from ((token_id, text) for text in some)

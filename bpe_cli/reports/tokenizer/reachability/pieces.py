@@ -50,14 +50,15 @@ FIRST = 64
 _CONTINUING = range(0x80, 0xC0)
 
 
-def completions(token: bytes) -> list[bytes]:
+def completions(token: bytes, first: int = 0, last: int = MOST) -> list[bytes]:
     r"""Return well-formed texts that hold a token, at most ``MOST`` of them, those spread widest first.
 
-    Empty if there is none: a byte of it is in no text, or parts of characters stand in its middle.
+    Empty if there is none: a byte of it is in no text, or parts of characters stand in its middle. Of all texts those
+    from ``first`` up to ``last`` are put together.
 
     >>> texts = completions(b"\xe8\xb0")
-    >>> len(texts), texts[0].decode()
-    (64, '谀')
+    >>> len(texts), texts[0].decode(), completions(b"\xe8\xb0", 2, 9) == texts[2:9]
+    (64, '谀', True)
     >>> completions(b"\xff"), completions(b"\x80a\x80")
     ([], [])
     """
@@ -67,7 +68,7 @@ def completions(token: bytes) -> list[bytes]:
     if start > 3:
         return []
     if start == len(token):  # nothing but the inside of a character
-        return _spread([head + token + tail for head, tail in _around(token)])
+        return [head + token + tail for head, tail in _around(_alike(token))[first:last]]
     end = len(token)
     for length in (1, 2, 3):
         if length <= len(token) - start and token[-length] >= 0xC0:
@@ -82,11 +83,11 @@ def completions(token: bytes) -> list[bytes]:
         middle, tail = middle + tail, b""
     if not middle and not tail:
         return []
-    before = _heads(token[:start]) if start else (b"",)
+    before = _heads(_alike(token[:start])) if start else (b"",)
     after = _tails(tail) if tail else (b"",)
     if not before or not after:
         return []
-    return [before[head] + token + after[rest] for head, rest in _paired(len(before), len(after))]
+    return [before[head] + token + after[rest] for head, rest in _paired(len(before), len(after))[first:last]]
 
 
 @lru_cache(maxsize=64)
@@ -137,6 +138,17 @@ def _tails(beginning: bytes) -> tuple[bytes, ...]:
     return tuple(islice(tails, MOST * 16))
 
 
+def _alike(inside: bytes) -> bytes:
+    r"""Return bytes from the inside of a character that the same bytes may stand before and behind.
+
+    Of them the first may be the second of the character, of which some beginnings take a part only.
+
+    >>> _alike(b"\x8f\xbf"), _alike(b"\x9f"), _alike(b"\xa1"), _alike(b"\xb1")
+    (b'\x80\x80', b'\x90', b'\xa0', b'\xa0')
+    """
+    return bytes(min(byte & 0xF0, 0xA0) for byte in inside[:1]) + b"\x80" * len(inside[1:])
+
+
 @cache
 def _heads(ending: bytes) -> tuple[bytes, ...]:
     """Return what goes before the end of a character, from its beginning."""
@@ -156,10 +168,10 @@ def _heads(ending: bytes) -> tuple[bytes, ...]:
     return tuple(heads)
 
 
-def _around(inside: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield what goes before and after bytes from the inside of a character."""
-    for head in _heads(inside):
-        yield head, b""
+@cache
+def _around(inside: bytes) -> list[tuple[bytes, bytes]]:
+    """Return what goes before and after bytes from the inside of a character, in an order of ``_spread``."""
+    around = [(head, b"") for head in _heads(inside)]
     for length in (3, 4):
         missing = length - len(inside)
         if missing < 2:
@@ -171,7 +183,8 @@ def _around(inside: bytes) -> Iterator[tuple[bytes, bytes]]:
                     head = bytes([lead]) + bytes([0x80 + (code * 7) % 64] * before)
                     tail = bytes([code] * after)
                     if is_utf8(head + inside + tail):
-                        yield head, tail
+                        around.append((head, tail))
+    return _spread(around)
 
 
 _LOCAL = (BertPreTokenizer, Whitespace, WhitespaceSplit, Punctuation, Digits, CharDelimiterSplit)
