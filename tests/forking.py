@@ -1,7 +1,7 @@
 """Run scripts in processes that need no start: each is a fork of an interpreter that has imported what others did.
 
 For tests that end a command at each of its steps, in a process of its own. The interpreter that is forked has one
-thread, opens nothing and changes nothing; after each run that ended by itself it imports what that one had imported.
+thread, opens nothing and changes nothing; after each run that no signal killed it imports what that one had imported.
 Where the system cannot fork, each script has an interpreter of its own.
 """
 
@@ -26,8 +26,16 @@ import contextlib, importlib, json, os, signal, sys, traceback
 import bpe_cli
 bpe_cli.load("gpt2")
 threads = "/proc/self/task"
+leave = os._exit
 
 def run(request):
+    def leave_word(status):
+        imported = [name for name in [*sys.modules] if name.partition(".")[0] != "pyarrow"]  # which starts threads
+        with open(request["imported"], "w") as file:
+            json.dump(imported, file)
+        leave(status)
+
+    os._exit = leave_word
     os.chdir(request["cwd"])
     for number, name in enumerate((os.devnull, request["out"], request["err"])):
         os.dup2(os.open(name, os.O_RDWR), number)
@@ -43,8 +51,6 @@ def run(request):
         status = 1
     sys.stdout.flush()
     sys.stderr.flush()
-    with open(request["imported"], "w") as file:
-        json.dump([] if {"numpy", "pyarrow"} & sys.modules.keys() else [*sys.modules], file)  # these two start threads
     os._exit(status)
 
 for line in sys.stdin:
@@ -70,7 +76,7 @@ class Forked:
         self._folder = tempfile.TemporaryDirectory(prefix="bpe-forked-")
         self._process = subprocess.Popen(
             [sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env=surroundings(None),
+            env=surroundings({"OPENBLAS_NUM_THREADS": "1"}),  # what NumPy has beside it starts the others at once
         )  # fmt: skip
         atexit.register(self._end)
 
