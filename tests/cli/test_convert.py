@@ -30,6 +30,14 @@ def fingerprint_of(tokenizer):
     return fingerprint(load(tokenizer))
 
 
+@pytest.fixture
+def desk(tmp_path):
+    """Return a folder with a small tokenizer, which may stand for any that is split as GPT-2's."""
+    trained = ("-T", "low lower", "--pattern", "gpt2", "-s", "258", "-q", "-o", "t.json")
+    assert call("train", *trained, cwd=tmp_path) == (0, b"", "")
+    return tmp_path
+
+
 @pytest.mark.parametrize("name", SHA256)
 def test_ranks_are_those_that_openai_publishes(tmp_path, name):
     convert = run if name == "cl100k_base" else call
@@ -52,7 +60,8 @@ def test_a_built_in_layout_is_named(tmp_path, model, layout):
     by_name = call("encode", "--chat", "chat.json", "-t", model, cwd=tmp_path)
     assert by_name.status == 0
     assert call("encode", "--chat", "chat.json", "-t", "t.json", "--chat-template", layout, cwd=tmp_path) == by_name
-    assert "layout" not in call("convert", "t.json", "-o", "again.json", cwd=tmp_path).err
+    if model == "gpt-4":  # of a file nothing is said, whichever it is
+        assert "layout" not in call("convert", "t.json", "-o", "again.json", cwd=tmp_path).err
 
 
 def test_round_the_formats(tmp_path):
@@ -73,7 +82,7 @@ def test_round_the_formats(tmp_path):
         assert call("convert", source, "-o", *target.split(), cwd=tmp_path) == (0, b"", f"{source} -> {said}\n")
     assert sha256_of(tmp_path / "ranks.tiktoken") == SHA256["r50k_base"]
     assert sha256_of(tmp_path / "a.json") == sha256_of(tmp_path / "b.json") == sha256_of(tmp_path / "c.json")
-    assert len({fingerprint_of(tmp_path / name) for name in ("a.json", "pair", "b.json")}) == 1
+    assert fingerprint_of(tmp_path / "pair") == fingerprint_of(tmp_path / "a.json")
 
 
 def test_what_was_trained(tmp_path):
@@ -97,19 +106,19 @@ def test_special_tokens_and_pattern_on_the_way(tmp_path):
     assert result == (0, b"2 7 1 0\n", "")
 
 
-def test_the_format_comes_from_the_name(tmp_path):
-    (tmp_path / "folder").mkdir()
-    assert call("convert", "gpt2", "-o", "folder", "-q", cwd=tmp_path).status == 0
-    assert (tmp_path / "folder" / "tokenizer.json").is_file()
-    assert call("convert", "gpt2", "-o", "x", "-f", "tiktoken", "-q", cwd=tmp_path).status == 0
-    assert sha256_of(tmp_path / "x") == SHA256["r50k_base"]
-    assert call("convert", "gpt2", "-o", "y", cwd=tmp_path) == (
+def test_the_format_comes_from_the_name(desk):
+    (desk / "folder").mkdir()
+    assert call("convert", "t.json", "-o", "folder", "-q", cwd=desk).status == 0
+    assert (desk / "folder" / "tokenizer.json").is_file()
+    assert call("convert", "gpt2", "-o", "x", "-f", "tiktoken", "-q", cwd=desk).status == 0
+    assert sha256_of(desk / "x") == SHA256["r50k_base"]
+    assert call("convert", "t.json", "-o", "y", cwd=desk) == (
         2, b"", error(
             "the name 'y' does not say which format to write",
             f"give --format: {', '.join(formats.FORMATS)}",
         ),
     )  # fmt: skip
-    assert not (tmp_path / "y").exists()
+    assert not (desk / "y").exists()
 
 
 def test_names_that_no_terminal_shows(tmp_path):
@@ -128,28 +137,30 @@ def test_to_a_pipe(tmp_path):
     assert (piped.status, piped.err, hashlib.sha256(piped.out).hexdigest()) == (0, "", SHA256["r50k_base"])
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "message", "losses"),
-    [
-        (
-            "cl100k_base",
-            "x/ -f vocab-merges",
-            "the pair vocab.json and merges.txt cannot hold the split pattern",
-            "pattern",
-        ),
-        (
-            "p50k_edit",
-            "x.tiktoken",
-            'a .tiktoken file cannot hold the special tokens (4: "<|endoftext|>", "<|fim_prefix|>", "<|fim_middle|>")',
-            "special-tokens",
-        ),
-    ],
-)
-def test_what_is_lost_is_named(tmp_path, source, output, message, losses):
-    result = run("convert", source, "-o", *output.split(), cwd=tmp_path)
-    assert result == (2, b"", error(message, LOSS_HINT + losses))
+def test_what_is_lost_is_named(tmp_path):
+    """Of a published file the pattern is known, so that it is not lost with the file."""
+    lost = 'a .tiktoken file cannot hold the special tokens (4: "<|endoftext|>", "<|fim_prefix|>", "<|fim_middle|>")'
+    result = call("convert", "p50k_edit", "-o", "x.tiktoken", cwd=tmp_path)
+    assert result == (2, b"", error(lost, f"{LOSS_HINT}special-tokens"))
     assert list(tmp_path.iterdir()) == []
-    assert call("convert", source, "-o", *output.split(), "-q", "--allow-loss", losses, cwd=tmp_path) == (0, b"", "")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "special", "output", "lost", "losses"),
+    [
+        ("cl100k", (), "x/ -f vocab-merges", "the pair vocab.json and merges.txt cannot hold the split pattern",
+         "pattern"),
+        ("gpt2", ("--special", "<s>"), "x.tiktoken",
+         'a .tiktoken file cannot hold the split pattern, the special tokens (1: "<s>")', "pattern,special-tokens"),
+    ],
+)  # fmt: skip
+def test_what_is_lost_may_be(desk, pattern, special, output, lost, losses):
+    trained = ("-T", "low lower", "--pattern", pattern, *special, "-s", "259", "-q", "-o", "t.json")
+    assert call("train", *trained, cwd=desk) == (0, b"", "")
+    convert = ("convert", "t.json", "-o", *output.split())
+    assert call(*convert, cwd=desk) == (2, b"", error(lost, LOSS_HINT + losses))
+    assert list(desk.iterdir()) == [desk / "t.json"]
+    assert call(*convert, "-q", "--allow-loss", losses, cwd=desk) == (0, b"", "")
 
 
 def test_several_losses_at_once(tmp_path):
@@ -217,20 +228,20 @@ def test_every_format_can_be_asked_for():
 
 @pytest.mark.parametrize(
     "words",
-    ["convert gpt2 -o new/deep -f bert-vocab", "convert gpt2 --extend missing -s 50258 -o new/deep -f vocab-merges"],
+    ["convert t.json -o new/deep -f bert-vocab", "convert t.json --extend missing -s 300 -o new/deep -f vocab-merges"],
 )
-def test_a_folder_that_nothing_is_written_to_is_not_made(words, tmp_path):
-    assert call(*words.split(), cwd=tmp_path).status == 2
-    assert [*tmp_path.iterdir()] == []
+def test_a_folder_that_nothing_is_written_to_is_not_made(words, desk):
+    assert call(*words.split(), cwd=desk).status == 2
+    assert [*desk.iterdir()] == [desk / "t.json"]
 
 
-def test_a_folder_is_made_with_those_above_it(tmp_path):
-    assert call("convert", "gpt2", "-o", "new/deep", "-f", "vocab-merges", cwd=tmp_path).status == 0
-    assert (tmp_path / "new" / "deep" / "vocab.json").exists()
+def test_a_folder_is_made_with_those_above_it(desk):
+    assert call("convert", "t.json", "-o", "new/deep", "-f", "vocab-merges", cwd=desk).status == 0
+    assert (desk / "new" / "deep" / "vocab.json").exists()
 
 
-def test_a_folder_in_the_place_of_a_file(tmp_path):
-    (tmp_path / "a").write_text("")
-    assert call("convert", "gpt2", "-o", "a/b", "-f", "vocab-merges", cwd=tmp_path) == (
+def test_a_folder_in_the_place_of_a_file(desk):
+    (desk / "a").write_text("")
+    assert call("convert", "t.json", "-o", "a/b", "-f", "vocab-merges", cwd=desk) == (
         2, b"", error("cannot make the folder a/b: not a directory"),
     )  # fmt: skip
