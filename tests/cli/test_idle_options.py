@@ -36,11 +36,12 @@ def test_a_tokenizer_has_no_documents(option):
         "inspect in.txt -t gpt2",
         "compare in.txt",
         "train in.txt -s 256",
-        "inspect gpt2 --corpus in.txt",
-        "convert gpt2 --extend in.txt -s 50258 -o x.json",
+        "inspect t.json --corpus in.txt",
+        "convert t.json --extend in.txt -s 258 -o x.json",
     ],
 )
 def test_a_field_is_for_what_has_fields(words, folder):
+    assert call("train", "-T", "hello", "-s", "257", "-q", "-o", "t.json", cwd=folder).status == 0
     assert call(*words.split(), "--field", "body", cwd=folder) == (2, b"", NO_FIELD)
     command = words.replace("in.txt", "in.jsonl").split()
     assert call(*command, "--field", "body", "--jsonl", cwd=folder).status == 0
