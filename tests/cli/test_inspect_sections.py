@@ -163,19 +163,19 @@ def test_residues(trained):
     assert "--full" not in full
 
 
-def test_below_a_pager_the_width_is_the_terminals():
-    """As in ``bpe inspect gpt2 | less``: stdout is a pipe, stderr the terminal, which has 100 columns here."""
+def test_below_a_pager_the_width_is_the_terminals(trained):
+    """As in ``bpe inspect t.json | less``: stdout is a pipe, stderr the terminal, which has 60 columns here."""
     import termios
 
     terminal = Terminal()
     termios.tcsetwinsize(terminal.side, (24, 60))
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": terminal.side}
-    with start("inspect", "gpt2", "--section", "all", env={"COLUMNS": None}, **pipes) as process:
+    with start("inspect", "t.json", "--section", "all", env={"COLUMNS": None}, cwd=trained, **pipes) as process:
         shown = process.stdout.read().decode()
         bar = terminal.read_all()
         assert process.wait(timeout=120) == 0
     assert 50 < max(map(len, shown.splitlines())) <= 60
-    assert shown == on_screen("gpt2", "--section", "all", columns="60")
+    assert shown == on_screen("t.json", "--section", "all", columns="60", cwd=trained)
     assert bar.rpartition("\r")[2] == "", "what the bar showed is wiped out"
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from bpe_cli.cli.console import LONG, ConsoleListener
 from bpe_cli.support.messages import size_of
-from tests.cli_runner import Terminal, run, run_in_terminal, start
+from tests.cli_runner import Result, Terminal, call, run_in_terminal, start
 
 TEXT = b"low lower lowest newest widest\n" * 400
 TOOK = re.compile(r" \((?:[\d.]+ [kMG]?B at [\d.,]+ MB/s, )?[\d.]+ s\)$", re.MULTILINE)
@@ -56,7 +56,7 @@ def test_the_summary_says_how_fast_it_was(name, desk):
     assert status == 0
     left = left_on(shown)
     assert FAST.search(left), left
-    again = run(*SUMMED_UP[name], cwd=desk)
+    again = call(*SUMMED_UP[name], cwd=desk)
     assert (again.status, again.out) == (0, b"")
     assert again.err.replace(" (0 new)", "") == TOOK.sub("", left), (
         "without a terminal the summary is the same every time"
@@ -76,7 +76,6 @@ def test_a_summary_of_seconds(line, desk):
 
 REPORTS = {
     "inspect": ("inspect", "gpt2"),
-    "section": ("inspect", "gpt2", "--section", "merges"),
     "token": ("inspect", "gpt2", "--corpus", "in.txt", "--token", "262"),
     "compare": ("compare", "in.txt", "-t", "gpt2", "-t", "o200k_base"),
     "ids": ("encode", "in.txt", "-t", "gpt2"),
@@ -87,18 +86,24 @@ REPORTS = {
 
 @pytest.fixture(scope="module")
 def examined():
-    """Return what ``inspect gpt2`` prints, which takes a second: as text, and on a terminal."""
-    plain = run(*REPORTS["inspect"], env={"COLUMNS": "100"})
-    return plain, run_in_terminal(*REPORTS["inspect"], env=PLAIN)
+    """Return what ``inspect gpt2`` prints, which takes a second: with its bar alone on a terminal, and all of it."""
+    terminal = Terminal()
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": terminal.side}
+    with start(*REPORTS["inspect"], env=PLAIN, **pipes) as process:
+        out = process.stdout.read()
+        bar = terminal.read_all()
+        status = process.wait(timeout=120)
+    return Result(status, out, bar), run_in_terminal(*REPORTS["inspect"], env=PLAIN)
 
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_no_bar_lies_among_the_lines(name, desk, request):
     """stdout and stderr are one terminal: what is on it in the end is what a file would hold, and the summary."""
     if name == "inspect":
-        plain, (status, shown) = request.getfixturevalue("examined")
+        (*plain, _), (status, shown) = request.getfixturevalue("examined")
+        plain = Result(*plain, "")
     else:
-        plain = run(*REPORTS[name], env={"COLUMNS": "100"}, cwd=desk)
+        plain = call(*REPORTS[name], env={"COLUMNS": "100"}, cwd=desk)
         status, shown = run_in_terminal(*REPORTS[name], env=PLAIN, cwd=desk)
     assert (status, plain.status) == (0, 0)
     left = TOOK.sub("", left_on(shown))
@@ -116,15 +121,13 @@ def test_a_bar_of_steps_has_no_speed(examined):
     assert "step/s" not in shown
 
 
-def test_a_redirected_stdout_has_its_lines_and_the_terminal_the_bar(desk, examined):
-    terminal = Terminal()
-    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": terminal.side}
-    with start("inspect", "gpt2", env=PLAIN, cwd=desk, **pipes) as process:
-        out = process.stdout.read().decode()
-        shown = terminal.read_all()
-        assert process.wait(timeout=120) == 0
-    assert left_on(shown) == ""
-    assert out == examined[0].text
+def test_a_redirected_stdout_has_its_lines_and_the_terminal_the_bar(examined):
+    """Of the lines another test says that they are those of a terminal, where no bar lies among them."""
+    redirected, _ = examined
+    assert redirected.status == 0
+    assert "examining: " in redirected.err
+    assert left_on(redirected.err) == ""
+    assert "\r" not in redirected.text
 
 
 @pytest.mark.parametrize(
@@ -137,11 +140,11 @@ def test_a_redirected_stdout_has_its_lines_and_the_terminal_the_bar(desk, examin
 )
 def test_the_summary_agrees_with_the_record_beside_the_ids(options, around, desk):
     (desk / "in.txt").write_text("low\nlower\n")
-    done = run("encode", "in.txt", "--lines", "-t", "gpt2", *options, "-o", "out.bin", cwd=desk)
+    done = call("encode", "in.txt", "--lines", "-t", "gpt2", *options, "-o", "out.bin", cwd=desk)
     tokens = json.loads((desk / "out.bin.json").read_text())["tokens"]
     assert done.err == f"2 documents, {tokens} tokens{around} -> out.bin\n"
     assert tokens == (desk / "out.bin").stat().st_size / 2
-    done = run("prepare", "in.txt", "--lines", "-t", "gpt2", *options, "-o", "set/", cwd=desk)
+    done = call("prepare", "in.txt", "--lines", "-t", "gpt2", *options, "-o", "set/", cwd=desk)
     assert done.err == f"1 part, 2 documents, {tokens} tokens{around} -> set/\n"
 
 
