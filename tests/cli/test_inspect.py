@@ -147,10 +147,11 @@ def test_every_document(tmp_path):
     assert call("inspect", *GPT2, "in", "-q", cwd=tmp_path).err == ""
 
 
-def test_what_is_added_and_what_is_asked_for():
+def test_what_is_added_and_what_is_asked_for(tmp_path):
     added = ("--add-special", "<x>=50300", "--special", "<x>")
     assert "50300" in call("inspect", *GPT2, "-T", "<x>", *added).text
-    assert json.loads(call("inspect", *GPT2, *added[:2], "--json").out)["special_count"] == 2
+    assert call("train", "-T", "low", "-s", "257", "--special", "<s>", "-o", "t.json", "-q", cwd=tmp_path).status == 0
+    assert json.loads(call("inspect", "t.json", *added[:2], "--json", cwd=tmp_path).out)["special_count"] == 2
 
 
 def test_refusing_is_for_encode():

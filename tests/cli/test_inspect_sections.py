@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
+from bpe_cli import load
 from bpe_cli.jobs.inspect import inspect
 from bpe_cli.reports.tokenizer.health import examine_health
-from bpe_cli.tokenizer.named_encodings import named
 from bpe_cli.views import ALL, SECTIONS
 from tests.cli_runner import Terminal, call, error, start
 from tests.thorough import more
@@ -159,8 +159,15 @@ def test_residues(trained):
     found = json.loads(on_screen(*corpus, "--residues", "0.5", "--json", cwd=trained))["corpus"]["residues"]
     assert (found["share"], found["count"]) == (0.5, len(found["tokens"]))
     assert [each["ratio"] for each in found["tokens"]] == sorted(each["ratio"] for each in found["tokens"])
-    full = on_screen("gpt2", "--corpus", "in.txt", "--residues", "1", "--full", cwd=trained)
-    assert "--full" not in full
+
+
+def test_residues_in_full(tmp_path, corpora):
+    text = (corpora / "languages" / "en.txt").read_bytes()
+    (tmp_path / "in.txt").write_bytes(text * 4)
+    assert call("train", "-s", "400", "-o", "t.json", "-q", input=text, cwd=tmp_path) == (0, b"", "")
+    residues = ("t.json", "--corpus", "in.txt", "--residues", "1")
+    assert "more residues; --full shows all" in on_screen(*residues, cwd=tmp_path)
+    assert "--full" not in on_screen(*residues, "--full", cwd=tmp_path)
 
 
 def test_below_a_pager_the_width_is_the_terminals(trained):
@@ -200,10 +207,10 @@ class Steps:
         raise AssertionError(message)
 
 
-def test_a_long_examination_says_how_far_it_is():
+def test_a_long_examination_says_how_far_it_is(trained):
     listener = Steps()
-    report = inspect("gpt2", listener=listener)
+    report = inspect(trained / "t.json", listener=listener)
     [(what, total, unit, steps)] = listener.tasks
     assert (what, unit, sum(steps)) == ("examining", "step", total)
     assert len(steps) >= 15
-    assert report == examine_health(named("gpt2"))
+    assert report == examine_health(load(trained / "t.json"))
