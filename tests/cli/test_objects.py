@@ -14,7 +14,7 @@ import pytest
 from tests.cli_runner import call, error, heed_signals, start
 from tests.object_store import Shelf, environment, in_reach, put, roots
 
-LINES = b"".join(json.dumps({"text": f"document {number} of the store"}).encode() + b"\n" for number in range(500))
+LINES = b"".join(json.dumps({"text": f"document {number} of the store"}).encode() + b"\n" for number in range(200))
 
 
 @pytest.fixture
