@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 
 import pytest
 
+from tests import forking
 from tests.cli_runner import call, error, surroundings
 from tests.needs import only_where
 
@@ -16,13 +18,23 @@ TOKENIZER = call("train", "-T", "one two", "-s", "256", "-q").out
 WAY_OUT = "write to another file, and move it there when all is well"
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Return a text, and the files that commands make of it."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "in.txt").write_text("hello world\n")
+    assert call("train", "in.txt", "-s", "258", "-o", "t.json", "-q", cwd=folder).status == 0
+    assert call("compare", "in.txt", "-t", "gpt2", "--json", "-o", "base.json", cwd=folder).status == 0
+    assert call("encode", "-T", "a", "--to", "bin", "-o", "x.bin", "-q", cwd=folder).status == 0
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
 @pytest.fixture
-def folder(tmp_path):
-    (tmp_path / "in.txt").write_text("hello world\n")
+def folder(tmp_path, made):
+    for name, content in made.items():
+        (tmp_path / name).write_bytes(content)
     (tmp_path / "link.txt").symlink_to("in.txt")
     (tmp_path / "hard.txt").hardlink_to(tmp_path / "in.txt")
-    assert call("train", "in.txt", "-s", "258", "-o", "t.json", "-q", cwd=tmp_path).status == 0
-    assert call("compare", "in.txt", "-t", "gpt2", "--json", "-o", "base.json", cwd=tmp_path).status == 0
     (tmp_path / "ids").write_text("1 2\n")
     (tmp_path / "en.txt").write_text("hello\n")
     for name in ("t", "base"):  # of which no name says that it is another thing
@@ -35,7 +47,6 @@ def folder(tmp_path):
         (tmp_path / name).write_bytes((tmp_path / "t.json").read_bytes())
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "vocab.json").write_text("hello\n")
-    assert call("encode", "-T", "a", "--to", "bin", "-o", "x.bin", "-q", cwd=tmp_path).status == 0
     return tmp_path
 
 
@@ -190,7 +201,7 @@ def test_no_stream_goes_to_what_is_read(words, tmp_path):
     (tmp_path / "ids").write_text("1\n")
     (tmp_path / "t.json").write_bytes(TOKENIZER)
     for redirection, stream in ((">> f", "stdout"), ("2>> f", "stderr")):
-        status, out, err = shell(f"{words} {redirection}", tmp_path)
+        status, out, err = redirected(words, redirection, tmp_path)
         written = (tmp_path / "f").read_text().removeprefix("7\n")
         assert (status, out, err if stream == "stderr" else written) == (2, "", "")
         said = err + written
@@ -206,7 +217,7 @@ def test_no_stream_goes_to_a_list_of_inputs(words, tmp_path):
     (tmp_path / "ids").write_text("1\n")
     (tmp_path / "f").write_text("ids\n")
     said = error("stdout goes to the list of inputs f", STREAM_WAY_OUT)
-    assert shell(f"{words} >> f", tmp_path) == (2, "", said)
+    assert redirected(words, ">> f", tmp_path) == (2, "", said)
     assert (tmp_path / "f").read_text() == "ids\n"
 
 
@@ -224,6 +235,24 @@ def test_what_a_file_grows_by_is_not_read(words, tmp_path):
     status, out, err = shell(words, tmp_path)
     assert (status, out.split()) == (0, ["64", "275", "198"] * 1_000_000)
     assert err in ("", "note: f has grown; what came after its first 4,000,000 bytes is not read\n")
+
+
+REDIRECTED = """
+import os, sys
+from bpe_cli.__main__ import main
+number, name, *sys.argv[1:] = sys.argv[1:]
+os.dup2(os.open(name, os.O_WRONLY | os.O_APPEND), int(number))
+sys.exit(main())
+"""
+
+
+def redirected(words, redirection, folder):
+    """Run a line as a shell does, with a stream that goes to the end of a file."""
+    if " < " in words:
+        return shell(f"{words} {redirection}", folder)
+    sign, name = redirection.split()
+    done = forking.run(REDIRECTED, "2" if sign == "2>>" else "1", name, *shlex.split(words), cwd=folder)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
 def shell(words, folder):
