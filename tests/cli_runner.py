@@ -95,9 +95,11 @@ def call(
     input: bytes = b"",  # noqa: A002  # as subprocess.run calls it
     env: dict[str, str | None] | None = None,
     cwd: Path | None = None,
+    encoding: str = "utf-8",
 ) -> Result:
-    """Run the same command line inside this process, which is many times faster."""
-    streams = [io.TextIOWrapper(io.BytesIO(data), "utf-8") for data in (input, b"", b"")]
+    """Run the same command line inside this process, which is many times faster; stdout begins with an encoding."""
+    begun = ((input, "utf-8"), (b"", encoding), (b"", "utf-8"))
+    streams = [io.TextIOWrapper(io.BytesIO(data), name) for data, name in begun]
     with (
         mock.patch.multiple(sys, stdin=streams[0], stdout=streams[1], stderr=streams[2]),
         mock.patch.dict(os.environ, surroundings(env), clear=True),

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.cli_runner import surroundings
+from tests.cli_runner import Result, surroundings
 
 TIMEOUT = 120
 
@@ -99,6 +99,12 @@ class Forked:
 @cache
 def _forked() -> Forked:
     return Forked()
+
+
+def bpe(*arguments: str, cwd: Path) -> Result:
+    """Run the command in a process of its own; its stdin is /dev/null, which nobody feeds."""
+    done = run("import sys; from bpe_cli.__main__ import main; sys.exit(main())", *arguments, cwd=cwd)
+    return Result(done.returncode, done.stdout, done.stderr.decode())
 
 
 def run(script: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:

@@ -7,14 +7,14 @@ import os
 import re
 import subprocess
 import sys
-from functools import cache
 
 import pytest
 
 import bpe_cli.tokenizer.named_encodings
 from bpe_cli.cli import app
 from bpe_cli.support.messages import show_path
-from tests.cli_runner import Result, call, error, run, surroundings
+from tests import forking
+from tests.cli_runner import call, error, run, surroundings
 
 LINE = ("encode", "-T", "a secret", "-t", "gpt2")
 
@@ -153,48 +153,44 @@ def test_notes_that_nobody_can_read_change_no_status(tmp_path):
 # -- what stdout is encoded in ---------------------------------------------------------------------
 
 
-@cache
-def usually(*arguments: str) -> Result:
-    """Return what a run gives in the usual surroundings."""
-    return run(*arguments)
+LINES = [
+    ("inspect", "-T", "hé 你好", "-t", "gpt2"),
+    ("inspect", "-T", "hé 你好", "-t", "gpt2", "--html", "-"),
+    ("compare", "-T", "hé 你好", "-t", "gpt2", "-t", "p50k_base", "--markdown"),
+    ("encode", "-T", "hé 你好", "-t", "gpt2", "--to", "tokens"),
+    ("encode", "--help"),
+]
+"""One of each way to write to stdout."""
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-16"])
+@pytest.mark.parametrize("arguments", LINES, ids=" ".join)
+def test_stdout_is_utf_8_whatever_it_was(arguments, encoding):
+    """What goes into a file or a pipe; the bytes of texts go there too, and they are not encoded anew."""
+    expected = call(*arguments)
+    assert (expected.status, expected.err) == (0, "")
+    assert call(*arguments, encoding=encoding) == expected
 
 
 @pytest.mark.parametrize(
-    "env",
+    ("env", "arguments"),
     [
-        {"PYTHONIOENCODING": "latin-1"},
-        {"PYTHONIOENCODING": "ascii:strict"},
-        {"PYTHONIOENCODING": "utf-16"},
-        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        ({"PYTHONIOENCODING": "ascii:strict"}, LINES[0]),
+        ({"PYTHONIOENCODING": "utf-16"}, LINES[-1]),
+        *(({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, line) for line in LINES),
     ],
     ids=str,
 )
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("inspect", "-T", "hé 你好", "-t", "gpt2"),
-        ("inspect", "-T", "hé 你好", "-t", "gpt2", "--html", "-"),
-        ("compare", "-T", "hé 你好", "-t", "gpt2", "-t", "o200k_base", "--markdown"),
-        ("encode", "-T", "hé 你好", "-t", "gpt2", "--to", "tokens"),
-        ("encode", "--help"),
-    ],
-    ids=" ".join,
-)
 def test_stdout_is_utf_8_whatever_the_surroundings(env, arguments):
-    """What goes into a file or a pipe; the bytes of texts go there too, and they are not encoded anew."""
-    expected = usually(*arguments)
-    assert (expected.status, expected.err) == (0, "")
-    assert run(*arguments, env=env) == expected
+    assert run(*arguments, env=env) == call(*arguments)
 
 
 def test_a_name_that_is_no_text_is_shown(tmp_path):
     """A file's name may be any bytes."""
     for name in (b"x\xff.txt", b"t\xff.json"):
         (tmp_path / os.fsdecode(name)).write_bytes(b"hi there" * 40)
-    assert (
-        run("train", tmp_path / os.fsdecode(b"x\xff.txt"), "-s", "258", "-q", "-o", "t\udcff.json", cwd=tmp_path)[0]
-        == 0
-    )
+    trained = ("train", os.fsdecode(b"x\xff.txt"), "-s", "258", "-q", "-o", "t\udcff.json")
+    assert forking.bpe(*trained, cwd=tmp_path) == (0, b"", "")
     for arguments in (
         ("inspect", "-t", "t\udcff.json"),
         ("inspect", "x\udcff.txt", "-t", "t\udcff.json"),
@@ -202,12 +198,9 @@ def test_a_name_that_is_no_text_is_shown(tmp_path):
         ("compare", "x\udcff.txt", "-t", "t\udcff.json", "-t", "gpt2", "--markdown"),
         ("inspect", "-t", "t\udcff.json", "--json"),
     ):
-        done = subprocess.run(
-            [sys.executable, "-m", "bpe_cli", *arguments], capture_output=True, check=False, env=surroundings(None),
-            cwd=tmp_path, timeout=120,
-        )  # fmt: skip
-        assert (done.returncode, done.stderr) == (0, b""), arguments
-        done.stdout.decode()
+        done = forking.bpe(*arguments, cwd=tmp_path)
+        assert (done.status, done.err) == (0, ""), arguments
+        assert done.text
     assert show_path("t\udcff.json").isascii()
 
 
@@ -257,13 +250,13 @@ def test_an_element_of_very_many_digits():
         ("encode", "text", "-t", "gpt2", "--block-size", "4096"),
         ("train", "text", "-s", "300", "--lines", "--block-size", "4096", "-o", "/dev/stdout"),
         ("train", "text", "-s", "80", "-a", "unigram", "-o", "/dev/stdout"),
-        ("compare", "text", "-t", "gpt2", "-t", "o200k_base", "--json"),
+        ("compare", "text", "-t", "gpt2", "-t", "p50k_base", "--json"),
     ],
     ids=" ".join,
 )
 def test_a_system_without_threads(tmp_path, arguments):
     """No thread gets a stack of 64 TiB: the core does its work on the one that there is."""
-    (tmp_path / "text").write_bytes(b"".join(b"all work and no play makes %d dull boys\n" % n for n in range(20_000)))
+    (tmp_path / "text").write_bytes(b"".join(b"all work and no play makes %d dull boys\n" % n for n in range(8_000)))
     expected = run(*arguments, "-j", "1", cwd=tmp_path)
     assert expected.status == 0
     assert run(*arguments, "-j", "4", cwd=tmp_path, env={"RUST_MIN_STACK": str(1 << 46)}) == expected
