@@ -58,8 +58,11 @@ def run(
         UsageError: if typer rejects the command line; its message is put into our own form.
         KeyboardInterrupt, SystemExit: as a command raises them.
     """
+    # The options of all begin with a dash and take no value, so no other word can be the command.
+    named = next((word for word in words if not word.startswith("-")), "")
+    application = _application(root, commands, begin, project, whole, named)
     try:
-        status = _application(root, commands, begin, project, whole)(words, prog_name="bpe", standalone_mode=False)
+        status = application(words, prog_name="bpe", standalone_mode=False)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except typer.exceptions.TyperException as error:
@@ -76,7 +79,9 @@ def _application(
     begin: Begin = call,
     project: Mapping[str, Any] | None = None,
     whole: bool = False,
+    named: str | None = None,
 ) -> typer.Typer:
+    """Return the application; where a command is named, the others have no more than their names."""
     application = typer.Typer(
         name="bpe", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
         context_settings={"help_option_names": list(HELP)},
@@ -94,10 +99,15 @@ def _application(
         return type(kind.__name__, (kind,), own)
 
     for name, command in commands.items():
-        made = _for_typer(command.run, begin, project)
+        made = _for_typer(command.run, begin, project) if named in (None, name) else _another
         application.command(name, cls=helped(typer.core.TyperCommand, name))(made)
     application.callback(cls=helped(typer.core.TyperGroup, None))(_for_typer(root))
     return application
+
+
+def _another() -> None:
+    """Stand for a command that the words do not name."""
+    raise AssertionError
 
 
 def _check_once(given: list[Any], context: Any) -> None:
