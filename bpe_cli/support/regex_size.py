@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from math import prod
 
 from bpe_cli.errors import UsageError
@@ -98,6 +99,7 @@ class _Group:
         return Measure(self.size + 1, 0 if self.looks else self.least or 0)
 
 
+@lru_cache(maxsize=64)  # reading a tokenizer asks several times
 def measure(pattern: str) -> Measure:
     r"""Measure an expression in the syntax of the ``regex`` module, or of Hugging Face's engine.
 
