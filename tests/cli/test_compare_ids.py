@@ -22,6 +22,7 @@ from tests.cli_runner import call, error
 from tests.counted import at_least, compared
 from tests.every_format import trained
 from tests.needs import needs
+from tests.thorough import more
 
 GPT2 = bpe_cli.load("gpt2")
 
@@ -94,13 +95,14 @@ def test_other_numbers_of_the_same_tokens(tmp_path):
     assert "2 ids with other tokens" in " ".join(found.besides)
 
 
-def test_what_differs_besides_ids():
+def test_what_differs_besides_ids(tmp_path):
     usage = replace(GPT2.usage, chat_templates=(("default", "{{ messages }}"),))
     (sentence,) = differences_besides(GPT2, replace(GPT2, usage=usage))
     assert sentence == "chat templates: only the second has any"
-    extra = GPT2.with_special_tokens([bpe_cli.SpecialToken(b"<x>", 50257)])
-    found = compare_ids_of([GPT2, extra])
-    assert found.besides[0] == '1 token that only the second has, the first "<x>" (50257)'
+    one = small(tmp_path)
+    extra = one.with_special_tokens([bpe_cli.SpecialToken(b"<x>", 270)])
+    found = compare_ids_of([one, extra])
+    assert found.besides[0] == '1 token that only the second has, the first "<x>" (270)'
     flags = [replace(each, special=False) for each in GPT2.special_tokens]
     besides = list(differences_besides(GPT2, replace(GPT2, special_tokens=tuple(flags))))
     assert any(each.startswith("how 1 special token are found") or "special token" in each for each in besides)
@@ -142,7 +144,11 @@ def test_another_library(tmp_path, library):
     needs("tokenizers" if library == "transformers" else library)
     (tmp_path / "in.txt").write_bytes(b"Hello w\xc3\xb6rld <|endoftext|>")
     (tmp_path / "bad.txt").write_bytes(b"\xff\xfe")
-    assert call("convert", "gpt2", "-o", "g.json", "-q", cwd=tmp_path).status == 0
+    if more(True, False):
+        options = ("--pattern", "gpt2", "--special", "<|endoftext|>", "-s", "280", "-q")
+        assert call("train", "-T", "low lower " * 9, *options, "-o", "g.json", cwd=tmp_path).status == 0
+    else:
+        assert call("convert", "gpt2", "-o", "g.json", "-q", cwd=tmp_path).status == 0
     found = ids_json("g.json", "in.txt", "bad.txt", "--against", library, cwd=tmp_path)
     assert (found["same"], found["besides"]) == (True, None)
     assert found["texts"][0] == {"name": "the inputs", "count": 1, "different": 0, "left_out": 1}

@@ -360,7 +360,7 @@ def test_threads_and_blocks_change_nothing(to, corpora, tmp_path):
     for documents in ((), ("--lines",)):
         results = {
             call(*options, *documents, "--block-size", size, "-j", threads)
-            for size, threads in (("1", "1"), ("7", "2"), ("7", "4"), ("4096", "4"), ("4096", "1"), ("1000000", "4"))
+            for size, threads in (("1", "1"), ("7", "4"), ("4096", "2"), ("1000000", "1"))
         }
         assert len(results) == 1
         assert results.pop().status == 0
