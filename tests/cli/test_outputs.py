@@ -102,7 +102,9 @@ def test_nothing_is_written_beside_what_is_not_a_file(tmp_path, place):
 
 def test_a_folder_for_a_pair_that_cannot_be_made(tmp_path):
     (tmp_path / "x").touch()
-    result = run("convert", "gpt2", "-f", "vocab-merges", "-o", "x", cwd=tmp_path)
+    trained = ("-T", "low", "--pattern", "gpt2", "-s", "257", "-q", "-o", "t.json")
+    assert call("train", *trained, cwd=tmp_path) == (0, b"", "")
+    result = run("convert", "t.json", "-f", "vocab-merges", "-o", "x", cwd=tmp_path)
     assert result == (2, b"", error("cannot make the folder x: file exists"))
 
 
