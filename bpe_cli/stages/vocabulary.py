@@ -159,6 +159,18 @@ class Vocabulary:
                 yield token_id, blob[start:end]
                 start = end
 
+    def short(self, most: int) -> Iterator[tuple[int, bytes]]:
+        """Return (id, bytes) of the tokens of at most so many bytes, in order of id; of the others nothing is made.
+
+        >>> list(Vocabulary.from_tokens([b"abc", b"a", b"", b"ab"]).short(2))
+        [(1, b'a'), (3, b'ab')]
+        """
+        blob, start = self.blob, 0
+        for token_id, end in enumerate(self.ends):
+            if start < end <= start + most:
+                yield token_id, blob[start:end]
+            start = end
+
     @property
     def size(self) -> int:
         """The highest id plus one."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
+from heapq import nsmallest
 from itertools import starmap
 from math import sqrt
 from operator import eq
@@ -190,7 +191,7 @@ def _alone(table: Mapping[bytes, int], shared: AbstractSet[bytes]) -> Alone:
         scripts.setdefault(script_of(meaning), []).append(meaning)
     shares = (ScriptShare(script, len(each), tuple(each[:EXAMPLES])) for script, each in scripts.items())
     ranked = tuple(sorted(shares, key=lambda share: (-share.count, share.script)))
-    longest = sorted(meanings, key=lambda meaning: (-len(meaning), meaning))[:LONGEST]
+    longest = nsmallest(LONGEST, meanings, key=lambda meaning: (-len(meaning), meaning))
     return Alone(len(meanings), ranked, tuple(longest))
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bpe_cli.stages.components import ByteLevel, ByteLevelNormalizer, Metaspace, Replace, SpaceMarks
-from bpe_cli.stages.spelling import BYTE_TEXT, from_visible
+from bpe_cli.stages.spelling import BYTE_TEXT, BYTE_TEXTS, from_visible
 
 if TYPE_CHECKING:
     from bpe_cli.stages import Normalizer, PreTokenizer
@@ -158,6 +158,8 @@ _FIRST_OF_SEVERAL = 0x80
 """From this byte on, a byte is one of several that make a character of UTF-8."""
 _LONGEST_SPELT_BYTE = 2
 """Bytes that the visible alphabet of byte-level models takes for one byte, at most."""
+_BYTE_TEXT = len(BYTE_TEXTS[0])
+"""Bytes of the name of a byte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,7 @@ def fallback_ids(tokenizer: Tokenizer) -> Fallback:
     model = tokenizer.model
     unknown = model.unk_id
     if model.byte_fallback:
-        named = (token_id for token_id, token in model.vocabulary.items() if BYTE_TEXT.fullmatch(token))
+        named = (token_id for token_id, token in model.vocabulary.short(_BYTE_TEXT) if BYTE_TEXT.fullmatch(token))
         byte_ids = frozenset(named)
     else:
         byte_ids = frozenset(_single_bytes(tokenizer))
@@ -202,11 +204,10 @@ def _single_bytes(tokenizer: Tokenizer) -> list[int]:
     longest = _LONGEST_SPELT_BYTE + sum(len(mark.encode()) for mark in around)
     meaning = meaning_of(tokenizer)
     ids = []
-    for token_id, token in model.vocabulary.items():
-        if len(token) <= longest:
-            content = meaning(token)
-            if len(content) == 1 and content[0] >= _FIRST_OF_SEVERAL:
-                ids.append(token_id)
+    for token_id, token in model.vocabulary.short(longest):
+        content = meaning(token)
+        if len(content) == 1 and content[0] >= _FIRST_OF_SEVERAL:
+            ids.append(token_id)
     return ids
 
 

@@ -76,7 +76,11 @@ class FakeTokenizer:
         self.slow_patterns = self.patterns
         self.unicode_version = "16.0.0"
         self.vocab_size = max([len(contents), *(s.token_id + 1 for s in specials)])
-        vocabulary = SimpleNamespace(items=lambda: ((i, c) for i, c in enumerate(contents) if c), size=len(contents))
+        vocabulary = SimpleNamespace(
+            items=lambda: ((i, c) for i, c in enumerate(contents) if c),
+            short=lambda most: ((i, c) for i, c in enumerate(contents) if 0 < len(c) <= most),
+            size=len(contents),
+        )
         self.model = FakeModel(
             kind="bpe-ranks" if merges is None else "bpe-merges",
             vocabulary=vocabulary,

@@ -63,3 +63,9 @@ def test_equal_merges_are_one_in_a_set():
         list(Merges(array("I", [0, 1, 2, 3])))
     assert repr(Merges.from_pairs(pairs)) == "Merges(2)"
     assert len({Merges.from_pairs(pairs), Merges.from_pairs(pairs), Merges.from_pairs(pairs[:1])}) == 2
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 5])
+def test_short_tokens_are_found_among_unused_ids_too(most):
+    vocabulary = Vocabulary.from_ids({b"low": 4, b"\xe4": 0, b"lo": 2, b"lowest": 9, b"er": 3})
+    assert list(vocabulary.short(most)) == [each for each in vocabulary.items() if len(each[1]) <= most]
