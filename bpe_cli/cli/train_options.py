@@ -11,7 +11,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any, Literal
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.train_options import is_needed, options_by
+from bpe_cli.jobs.train_options import is_needed, kinds_of, options_by
 from bpe_cli.stages import Split
 from bpe_cli.support.messages import cannot_read, every
 from bpe_cli.trainers import TRAINERS
@@ -74,7 +74,7 @@ def options_of(
                 hint=f"it has {', '.join(flags_of)}, and what `bpe train -a {algorithm} --help-algorithm` lists",
             )
         values[name] = value
-    kinds = typing.get_type_hints(trainer.Options)
+    kinds = kinds_of(trainer.Options)
 
     def setting_of(setting: str) -> tuple[str, Any]:
         name, equals, text = setting.partition("=")
@@ -179,7 +179,7 @@ def help_of(algorithm: str, trainer: Trainer[Any]) -> str:
         doc = cleandoc(kind.__doc__ or "")
         described |= re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", doc, re.MULTILINE)
     known = {each.name: each for each in fields(trainer.Options)}
-    kinds = typing.get_type_hints(trainer.Options)
+    kinds = kinds_of(trainer.Options)
     lines = [f"Options of -a {algorithm}: flags, and NAME=VALUE for --set", ""]
     for name, each in known.items():
         if name == "model":  # the algorithm's name says which

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import types
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, fields
+from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bpe_cli.errors import UsageError
@@ -23,6 +25,12 @@ if TYPE_CHECKING:
 def is_needed(each: Field[Any]) -> bool:
     """Return whether an option has no default."""
     return each.default is MISSING and each.default_factory is MISSING
+
+
+@cache
+def kinds_of(options: type[Options]) -> Mapping[str, Any]:
+    """Return the types of an algorithm's options by their names."""
+    return MappingProxyType(typing.get_type_hints(options))
 
 
 def check_compat(algorithm: str, compat: str | None) -> None:
@@ -73,7 +81,7 @@ def options_by(trainer: Trainer[Any], algorithm: str, given: dict[str, Any]) -> 
                 hint="give one of them, and leave the other out",
             )
         values["pre_tokenizer"] = _split_by(values.pop("pattern"))
-    kinds = typing.get_type_hints(trainer.Options)
+    kinds = kinds_of(trainer.Options)
     for name, value in values.items():
         if name not in known:
             raise UsageError(f"{algorithm} has no option {name!r}", hint=f"it has {', '.join(known)}")
