@@ -50,18 +50,22 @@ def test_a_process_ends_as_it_has_said(messages, status, said, pytestconfig):
     assert done.stderr.splitlines()[-1] == said
 
 
+PART = LONGER_TEXT[: len(LONGER_TEXT) // 3]
+"""For which some of the limits are enough, and others are reached late."""
+
+
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "text"),
     [
-        ("train", "text", "-s", "3000", "-o", "out"),
-        ("train", "text", "-a", "unigram", "-s", "1000", "-o", "out"),
-        ("compare", "text", "-t", "gpt2", "-t", "cl100k_base"),
+        (("train", "text", "-s", "3000", "-o", "out"), LONGER_TEXT),
+        (("train", "text", "-a", "unigram", "-s", "1000", "-o", "out"), PART),
+        (("compare", "text", "-t", "gpt2", "-t", "cl100k_base"), PART),
     ],
-    ids=" ".join,
+    ids=["bbpe", "unigram", "compare"],
 )
 @only_linux
-def test_commands_end_with_a_sentence(arguments, tmp_path):
-    (tmp_path / "text").write_bytes(LONGER_TEXT)
+def test_commands_end_with_a_sentence(arguments, text, tmp_path):
+    (tmp_path / "text").write_bytes(text)
     refused = 0
     for megabytes in range(44, 104, more(12, 6)):
         done = subprocess.run(
