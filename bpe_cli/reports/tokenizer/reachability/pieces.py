@@ -6,9 +6,9 @@ ever become it depends on which: most of them are tokens of their own or are mer
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property, lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from bpe_cli import _core
@@ -84,10 +84,14 @@ def completions(token: bytes, first: int = 0, last: int = MOST) -> list[bytes]:
     if not middle and not tail:
         return []
     before = _heads(_alike(token[:start])) if start else (b"",)
-    after = _tails(tail) if tail else (b"",)
-    if not before or not after:
+    codes = _codes(tail) if tail else range(1)
+    if not before or not codes:
         return []
-    return [before[head] + token + after[rest] for head, rest in _paired(len(before), len(after))[first:last]]
+    pairs = _paired(len(before), len(codes))[first:last]
+    if not tail:
+        return [before[head] + token for head, _ in pairs]
+    whole = token[:end]
+    return [before[head] + whole + chr(codes[number]).encode() for head, number in pairs]
 
 
 @lru_cache(maxsize=64)
@@ -110,32 +114,30 @@ def _spread(texts: Sequence[Each]) -> list[Each]:
     return [text for first in range(step) for text in most[first::step]]
 
 
-@cache
-def _characters(lead: int) -> tuple[bytes, ...]:
-    """Return the characters that begin with a byte: all of two or three bytes, of four each seventh."""
+def _codes(beginning: bytes) -> range:
+    r"""Return the characters that begin so: all of them, or of four bytes, of which two or more lack, each seventh.
+
+    >>> [chr(code) for code in _codes(b"\xd0")[:3]], len(_codes(b"\xf0")), len(_codes(b"\xf0\x9f\x98")), _codes(b"\xc0")
+    (['Ѐ', 'Ё', 'Ђ'], 28087, 64, range(0, 0))
+    """
+    lead = beginning[0]
     if 0xC2 <= lead <= 0xDF:
-        first, last = (lead & 0x1F) << 6, ((lead & 0x1F) << 6) + 0x40
+        length, number, least = 2, lead & 0x1F, 0x80
     elif 0xE0 <= lead <= 0xEF:
-        first, last = max(0x800, (lead & 0xF) << 12), ((lead & 0xF) + 1) << 12
+        length, number, least = 3, lead & 0xF, 0x800
     elif 0xF0 <= lead <= 0xF4:
-        first, last = max(0x10000, (lead & 7) << 18), min(0x110000, ((lead & 7) + 1) << 18)
+        length, number, least = 4, lead & 7, 0x10000
     else:
-        return ()
-    step = 7 if lead >= 0xF0 else 1
-    return tuple(chr(code).encode() for code in range(first, last, step) if not 0xD800 <= code < 0xE000)
-
-
-@cache
-def _tails(beginning: bytes) -> tuple[bytes, ...]:
-    """Return what follows the beginning of a character up to its end."""
-    length = 2 if beginning[0] < 0xE0 else 3 if beginning[0] < 0xF0 else 4
+        return range(0)
     missing = length - len(beginning)
-    if missing <= 0 or beginning[0] > 0xF4:
-        return ()
-    if missing == 1:
-        return tuple(tail for code in _CONTINUING if is_utf8(beginning + (tail := bytes([code]))))
-    tails = (each[len(beginning) :] for each in _characters(beginning[0]) if each.startswith(beginning))
-    return tuple(islice(tails, MOST * 16))
+    if missing <= 0 or any(byte not in _CONTINUING for byte in beginning[1:]):
+        return range(0)
+    bits = 6 * (length - 1)
+    last = min(number + 1 << bits, 0xD800 if lead == 0xED else 0x110000)  # from there on surrogates, or nothing
+    every = range(max(number << bits, least), last, 7 if length == 4 and missing > 1 else 1)
+    for byte in beginning[1:]:
+        number = number << 6 | byte & 0x3F
+    return every[bisect_left(every, number << 6 * missing) : bisect_left(every, number + 1 << 6 * missing)]
 
 
 def _alike(inside: bytes) -> bytes:

@@ -26,6 +26,25 @@ def test_the_end_of_a_character_becomes_every_one_that_has_it(length):
         assert all(text.endswith(ending + b"a") and len(text.decode()) == 2 for text in texts)
 
 
+def test_the_beginning_of_a_character_becomes_every_one_that_has_it():
+    beginnings: dict[bytes, set[bytes]] = {bytes([lead]): set() for lead in (0xC0, 0xC1, 0xF5, 0xFF)}
+    for character in CHARACTERS:
+        for length in range(1, len(character)):
+            if length == 1 or character[1] in (0x80, 0x9F, 0xA0, 0xBF):
+                beginnings.setdefault(character[:length], set()).add(character)
+    assert len(beginnings) > 100
+    for beginning, characters in beginnings.items():
+        assert {*completions(beginning)} == characters
+        assert {*completions(b"a" + beginning)} == {b"a" + character for character in characters}
+
+
+@pytest.mark.parametrize("beginning", [b"\xf0", b"\xf4", b"\xf0\x9f", b"\xf4\x8f", b"\xf0\x9f\x98", b"\xf4\x8f\xbf"])
+def test_beginnings_of_four_bytes_become_some(beginning):
+    texts = completions(beginning)
+    assert 64 <= len(texts) == len({*texts}) <= MOST
+    assert all(text.startswith(beginning) and len(text.decode()) == 1 for text in texts)
+
+
 @pytest.mark.parametrize("token", [b"\x80", b"\x9f\xbf", b"\xbf\xbf\xbf", b"\xe8\xb0", b"\x80a\xf0", b"a\xff"])
 def test_a_stretch_is_that_of_all(token):
     texts = completions(token)
