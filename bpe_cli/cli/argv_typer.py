@@ -99,7 +99,9 @@ def _application(
         return type(kind.__name__, (kind,), own)
 
     for name, command in commands.items():
-        made = _for_typer(command.run, begin, project) if named in (None, name) else _another
+        made: Callable[..., object] = _another
+        if named in (None, name):
+            made = _for_typer(command.run, begin, project)
         application.command(name, cls=helped(typer.core.TyperCommand, name))(made)
     application.callback(cls=helped(typer.core.TyperGroup, None))(_for_typer(root))
     return application
