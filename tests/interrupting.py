@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from tests import forking
@@ -62,6 +63,14 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+def run_whole(folder: Path, arguments: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
+    """Let the command come to its end."""
+    return subprocess.run(
+        [*COMMAND, *arguments], cwd=folder, env=surroundings(None), stdin=subprocess.DEVNULL, capture_output=True,
+        check=False, timeout=120,
+    )  # fmt: skip
+
+
 class Finished:
     """What is there before a run, and what there is more when it has run to its end.
 
@@ -72,15 +81,16 @@ class Finished:
         seconds: How long it takes.
     """
 
-    def __init__(self, folder: Path, arguments: tuple[str, ...]) -> None:
-        """Run it once; ``folder`` is as it was then."""
+    def __init__(
+        self, folder: Path, arguments: tuple[str, ...],
+        run: Callable[[Path, tuple[str, ...]], subprocess.CompletedProcess[bytes]] | None = None,
+    ) -> None:  # fmt: skip
+        """Run it once, as by ``run`` if that is given; ``folder`` is as it was then."""
         self._folder = folder
         self.before = files(folder)
         began = time.monotonic()
-        done = subprocess.run(
-            [*COMMAND, *arguments], cwd=folder, env=surroundings(None), stdin=subprocess.DEVNULL, capture_output=True,
-            check=True, timeout=120,
-        )  # fmt: skip
+        done = (run or run_whole)(folder, arguments)
+        done.check_returncode()
         self.seconds = time.monotonic() - began
         self.out, self._err = done.stdout, done.stderr
         self.made = {name: data for name, data in files(folder).items() if name not in self.before}

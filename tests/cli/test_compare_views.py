@@ -202,7 +202,7 @@ def test_files_of_reports_have_every_input(tmp_path):
     names = [f"in/{number:02}.txt" for number in range(25)]
     for name in names:
         (tmp_path / name).write_text(f"{name}\n")
-    line = ("compare", "in", "-t", "gpt2", "-t", "o200k_base")
+    line = ("compare", "in", "-t", "gpt2", "-t", "p50k_base")
     short, full = (call(*line, *more, cwd=tmp_path).text for more in ((), ("--full",)))
     assert [name for name in names if name not in short] == names[20:]
     assert "\nand 5 more inputs; --full shows all\n" in short

@@ -27,16 +27,27 @@ def desk(tmp_path_factory):
     return folder
 
 
+IMPORTS: dict[str, int] = {}
+"""How many modules a run is about to import."""
+
+
 @cache
 def finished_run(desk: Path, run: str) -> Finished:
-    """Let a run of ``RUNS`` come to its end, once: whoever meddles with it cleans up."""
-    return Finished(desk, RUNS[run])
+    """Let a run of ``RUNS`` come to its end, once, and count its imports: whoever meddles with it cleans up."""
+
+    def counted(folder: Path, arguments: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
+        done = run_at("import", 0, folder, arguments)
+        *said, count = done.stderr.splitlines(keepends=True)
+        IMPORTS[run] = int(count)
+        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout, b"".join(said))
+
+    return Finished(desk, RUNS[run], counted)
 
 
-def moments_of(kind: str, finished: Finished, desk: Path, run: str, *, nameless: bool = True) -> int:
-    """Return how many moments a run has."""
-    for _ in range(2 if kind == "call" else 1):
-        whole = run_at(kind, 0, desk, RUNS[run], nameless=nameless)
+def calls_of(finished: Finished, desk: Path, run: str, *, nameless: bool = True) -> int:
+    """Return how many calls and returns a run has, when all is imported."""
+    for _ in range(2):
+        whole = run_at("call", 0, desk, RUNS[run], nameless=nameless)
         finished.clean()
         assert whole.returncode == 0, whole.stderr.decode()
     return int(whole.stderr.splitlines()[-1])
@@ -47,7 +58,7 @@ def moments_of(kind: str, finished: Finished, desk: Path, run: str, *, nameless:
 def test_an_interrupt_at_any_moment(desk, run, kind):
     """Moments are counted in calls and returns, and in modules that are about to be imported."""
     finished = finished_run(desk, run)
-    count = moments_of(kind, finished, desk, run)
+    count = IMPORTS[run] if kind == "import" else calls_of(finished, desk, run)
     assert count > 2 * MOMENTS
     for number in (*([1] if run == FIRST else []), *(1 + count * part // MOMENTS for part in range(1, MOMENTS))):
         done = run_at(kind, number, desk, RUNS[run])
@@ -82,7 +93,7 @@ sys.exit(main())
 def test_a_named_part_is_removed(desk, number, status):
     """Where the system has no nameless files, what is not whole lies beside the target, and goes."""
     finished = finished_run(desk, "encode bin")
-    count = moments_of("call", finished, desk, "encode bin", nameless=False)
+    count = calls_of(finished, desk, "encode bin", nameless=False)
     for part in range(1, 2 * MOMENTS):  # in the last half it writes
         moment = count - count * part // (4 * MOMENTS)
         done = run_at("call", moment, desk, RUNS["encode bin"], number, nameless=False)

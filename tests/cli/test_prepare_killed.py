@@ -28,14 +28,17 @@ def test_what_is_killed_goes_on_to_the_same_bytes(
         assert job.fault(victim, 2, moment, nameless=nameless)[1] is None
 
 
-@pytest.mark.parametrize("nameless", [True, False])
+SIGNALS = [*zip(signals("SIGINT", "SIGTERM", "SIGHUP"), (130, -15, -1), (b"interrupted\n", b"", b""), strict=False)]
+
+
 @pytest.mark.parametrize(
-    ("number", "status", "message"),
-    [*zip(signals("SIGINT", "SIGTERM", "SIGHUP"), (130, -15, -1), (b"interrupted\n", b"", b""), strict=False)],
+    ("number", "status", "message", "nameless"),
+    [*((*each, False) for each in SIGNALS), *((*each, True) for each in more(SIGNALS[:1], SIGNALS))],
 )
 def test_signals_end_all_processes_and_leave_no_draft(
     job: Job, number: int, status: int, message: bytes, nameless: bool, tmp_path: Path
 ) -> None:
+    """Drafts without a name are gone with their process, whichever signal ended it."""
     out = job.folder / f"signal-{number}-{nameless}"
     run = begin(job.folder, command(job.folder, "megatron", 2, out.name), nameless=nameless)
     assert wait_for(lambda: list(out.glob("part-*.json")))
