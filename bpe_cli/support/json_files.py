@@ -22,10 +22,10 @@ def dumped(content: dict[str, Any]) -> bytes:
         UsageError: if JSON cannot hold it: a text that is not UTF-8, which arguments and names of files can be, or a
             number of more than 64 bits. The message names the text.
     """
-    from bpe_cli.support.safe_orjson import orjson
+    from bpe_cli.support.safe_orjson import dumps, orjson
 
     try:
-        return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_SORT_KEYS)
+        return dumps(content, orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_SORT_KEYS)
     except orjson.JSONEncodeError as error:
         odd = next((text for text in _texts(content) if any("\ud800" <= each <= "\udfff" for each in text)), None)
         if odd is None:

@@ -57,7 +57,7 @@ PART = LONGER_TEXT[: len(LONGER_TEXT) // 3]
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("train", "text", "-s", "3000", "-o", "out"), LONGER_TEXT),
+        (("train", "text", "-s", "3000", "-o", "out"), PART),
         (("train", "text", "-a", "unigram", "-s", "1000", "-o", "out"), PART),
         (("compare", "text", "-t", "gpt2", "-t", "cl100k_base"), PART),
     ],

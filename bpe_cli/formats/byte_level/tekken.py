@@ -24,7 +24,7 @@ from bpe_cli.formats.read_file import Node, reader_of, split_of
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
-from bpe_cli.support.safe_orjson import orjson
+from bpe_cli.support.safe_orjson import dumps, orjson
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.merging import why_no_ranks
 from bpe_cli.tokenizer.usage import Fact, Origin, Usage, roles_in_order
@@ -209,7 +209,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     config |= {key: value for key, value in stated.items() if key not in _COMPUTED}
     listed = _listed(texts, rest.pop("special_tokens", None), foreign=kept is None)
     document = {"config": config, "vocab": entries} | ({} if listed is None else {"special_tokens": listed}) | rest
-    return {"": orjson.dumps(document, option=orjson.OPT_INDENT_2)}
+    return {"": dumps(document, orjson.OPT_INDENT_2)}
 
 
 _COMPUTED = {"pattern", "default_vocab_size", "default_num_special_tokens"}

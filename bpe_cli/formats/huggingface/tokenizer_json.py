@@ -360,10 +360,10 @@ def _write_decoders(tokenizer: Tokenizer, *, on_bytes: bool) -> dict[str, Any] |
 
 def write(content: dict[str, Any]) -> bytes:
     """Write a document as Hugging Face's library lays it out."""
-    from bpe_cli.support.safe_orjson import orjson
+    from bpe_cli.support.safe_orjson import dumps, orjson
 
     try:
-        return orjson.dumps(content, option=orjson.OPT_INDENT_2)
+        return dumps(content, orjson.OPT_INDENT_2)
     except orjson.JSONEncodeError as error:  # a lone surrogate in a pattern
         raise FormatError(f"the tokenizer cannot be written as JSON: {error}") from error
 

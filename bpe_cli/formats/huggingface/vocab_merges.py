@@ -197,7 +197,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     """Write the pair, and ``tokenizer_config.json`` unless it would be empty."""
     import json
 
-    from bpe_cli.support.safe_orjson import orjson
+    from bpe_cli.support.safe_orjson import dumps
 
     model = tokenizer.model
     if not isinstance(model, (RankBpe, MergeBpe)):
@@ -219,7 +219,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         del lost["pattern"]
     merges = byte_level.write_merges(tokenizer, "merges.txt")
     files = {
-        "vocab.json": orjson.dumps(byte_level.write_vocabulary(tokenizer, all_special=True)),
+        "vocab.json": dumps(byte_level.write_vocabulary(tokenizer, all_special=True)),
         "merges.txt": "".join(["#version: 0.2\n", *(f"{left} {right}\n" for left, right in merges)]).encode(),
     }
     config = companions.config_of(tokenizer)

@@ -5,6 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from bpe_cli.support.safe_orjson import _most_bytes, dumps, orjson
 from tests.needs import NO_LIMITS, only_where
 from tests.test_architecture import MODULES, imports_of, name_of
 
@@ -72,3 +76,48 @@ def test_without_memory_for_what_json_becomes_it_is_refused():
     seen = done.stdout.decode().split()
     assert seen == sorted(seen, key=int)
     assert {*seen} == {"0", "200001"}
+
+
+WRITING = """
+import resource
+from bpe_cli.support.safe_orjson import dumps, orjson
+value = {"vocab": {f"token {number}": number for number in range(150_000)}, "merges": [["a", "b"]] * 50_000}
+expected = len(orjson.dumps(value, option=orjson.OPT_INDENT_2))
+with open("/proc/self/statm") as file:
+    now = int(file.read().split()[0]) * resource.getpagesize()
+seen = []
+for megabytes in range(1, 128, 3):
+    resource.setrlimit(resource.RLIMIT_AS, (now + (megabytes << 20), resource.RLIM_INFINITY))
+    try:
+        seen.append(len(dumps(value, orjson.OPT_INDENT_2)) == expected)
+    except MemoryError:
+        seen.append(False)
+    dumps(["small"])
+print(*map(int, seen))
+"""
+
+
+@only_where(sys.platform == "linux", NO_LIMITS)
+def test_without_memory_for_json_it_is_not_written():
+    """orjson crashes there too."""
+    done = subprocess.run([sys.executable, "-c", WRITING], capture_output=True, check=True, timeout=120)
+    seen = done.stdout.decode().split()
+    assert seen == sorted(seen)
+    assert {*seen} == {"0", "1"}
+
+
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers(-(2**63), 2**64 - 1)
+        | st.floats()
+        | st.text(st.characters(codec="utf-8")),
+        lambda values: st.lists(values) | st.dictionaries(st.text(st.characters(codec="utf-8")), values),
+    )
+)
+@example("\x00" * 50)
+@example([[[[[-1.7976931348623157e308]]]]])
+def test_what_is_reckoned_is_never_less_than_what_is_written(value):
+    assert len(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)) <= _most_bytes(value)
+    assert dumps(value, orjson.OPT_INDENT_2) == orjson.dumps(value, option=orjson.OPT_INDENT_2)
