@@ -24,6 +24,7 @@ import time
 import traceback
 import webbrowser
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, cast
@@ -136,6 +137,8 @@ class Playground:
     def close(self) -> None:
         """Stop answering, and free the port."""
         if self._begun:
+            with suppress(OSError):  # closed before, or a system that does not let a listening socket be shut down
+                self._server.socket.shutdown(socket.SHUT_RDWR)  # wakes it, which else looks up twice a second
             self._server.shutdown()
         if self._thread is not None:
             self._thread.join()

@@ -7,8 +7,10 @@ import http.client
 import json
 import re
 import socket
+import sys
 import threading
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -16,6 +18,7 @@ import bpe_cli
 from bpe_cli.errors import InputError, OutputError, UsageError
 from bpe_cli.playground import Playground, server
 from bpe_cli.playground.requests import LARGEST_TEXT
+from tests.needs import only_where
 from tests.playground import Notes, ask, ids_in, path_of, send
 
 
@@ -261,6 +264,19 @@ def test_what_another_thread_serves_ends_when_it_is_closed():
     assert not thread.is_alive()
     running.close()
     Playground(["gpt2"]).close()
+
+
+@only_where(sys.platform == "linux", "needs Linux, which wakes who listens where nobody can connect any more")
+def test_it_is_woken_to_be_closed(monkeypatch):
+    """However seldom it looks up by itself whether it is to end."""
+    running = Playground(["gpt2"])
+    monkeypatch.setattr(running._server, "serve_forever", partial(running._server.serve_forever, 600))
+    running.start()
+    assert ask(running)[0] == 200
+    closing = threading.Thread(target=running.close, daemon=True)
+    closing.start()
+    closing.join(30)
+    assert not closing.is_alive()
 
 
 def test_it_listens_to_this_machine_alone(playground):
