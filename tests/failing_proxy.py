@@ -62,6 +62,7 @@ def failing(address: tuple[str, int], every: int = 10, faults: tuple[str, ...] =
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or the body waits 40 ms until the client has acknowledged the head
     failing_proxy: FailingProxy
 
     def log_message(self, *_: object) -> None:

@@ -12,7 +12,7 @@ import socket
 import struct
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
@@ -138,12 +138,15 @@ def serving(shelf: Shelf) -> Iterator[Shelf]:
     try:
         yield shelf
     finally:
+        with suppress(OSError):  # not every system wakes who listens
+            server.socket.shutdown(socket.SHUT_RDWR)
         server.shutdown()
         server.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or the body waits 40 ms until the client has acknowledged the head
     server_shelf: Shelf
 
     def log_message(self, *_: object) -> None:
