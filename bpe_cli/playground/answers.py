@@ -19,8 +19,10 @@ from bpe_cli.views.page.page import texts_page
 from bpe_cli.views.page.playground import Refused, Shown, columns
 
 if TYPE_CHECKING:
+    from bpe_cli.jobs.chat_template import Template
     from bpe_cli.playground.choices import Choices
     from bpe_cli.reports.text.segmentation import Segmentation
+    from bpe_cli.tokenizer import Tokenizer
 
 LARGEST_RENDERED = 4 * LARGEST_TEXT
 """Bytes of a conversation as its template writes it."""
@@ -48,6 +50,7 @@ class Answers:
         self._choices = choices
         self._working = threading.Lock()  # templates are not for several threads, and a text is done in milliseconds
         self._reader = lru_cache(_READERS)(self._new_reader)
+        self._template = lru_cache(_READERS)(self._new_template)
 
     def show(self, request: Request) -> Answer:
         """Return the tokens as columns of the page; a tokenizer that refuses the text has the reason in its column."""
@@ -101,14 +104,7 @@ class Answers:
 
     def _render(self, place: int, request: Request, details: int | None) -> Segmentation:
         """Render a conversation, and find the tokens: special ones where the template has written them."""
-        model, known = self._choices.load(place), self._choices.known_name(place)
-        named = request.template
-        if named is None and not model.usage.chat_templates and layout_of_model(known) is None:
-            raise UsageError("this tokenizer has no chat template", hint="choose one of the built-in templates")
-        if named is not None and named not in LAYOUTS:  # anything else would be the name of a file
-            raise UsageError(f"there is no template {named!r}")
-        template = find_template(named, model, named=known, stdin=io.BytesIO())
-        model = template.fit(model)
+        template, model = self._template(place, request.template)
         messages = tuple({"role": role, "content": content} for role, content in request.messages)
         conversation = Conversation(messages, add_generation_prompt=request.open_turn)
         rendered = template.renderer(model, None).render(conversation, add_generation_prompt=conversation.wants_answer)
@@ -117,6 +113,16 @@ class Answers:
         if len(data) > LARGEST_RENDERED:
             raise InputError(f"the conversation has {len(data):,} bytes as it is rendered")
         return replace(TextReader(model).describe(data, placed, details), tokenizer=self._choices.name(place))
+
+    def _new_template(self, place: int, named: str | None) -> tuple[Template, Tokenizer]:
+        """Find a template, and the tokenizer with the special tokens that it needs; it is compiled at its first use."""
+        model, known = self._choices.load(place), self._choices.known_name(place)
+        if named is None and not model.usage.chat_templates and layout_of_model(known) is None:
+            raise UsageError("this tokenizer has no chat template", hint="choose one of the built-in templates")
+        if named is not None and named not in LAYOUTS:  # anything else would be the name of a file
+            raise UsageError(f"there is no template {named!r}")
+        template = find_template(named, model, named=known, stdin=io.BytesIO())
+        return template, template.fit(model)
 
     def _new_reader(self, place: int, specials: bool) -> tuple[TextReader, Watch]:
         tokenizer = self._choices.load(place)

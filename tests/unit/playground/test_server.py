@@ -15,6 +15,7 @@ from functools import partial
 import pytest
 
 import bpe_cli
+from bpe_cli.chat.layouts import Layout
 from bpe_cli.errors import InputError, OutputError, UsageError
 from bpe_cli.playground import Playground, server
 from bpe_cli.playground.requests import LARGEST_TEXT
@@ -142,6 +143,18 @@ def test_a_template_of_a_tokenizers_own(tmp_path):
         refused = ask(running, messages=[{"role": "user", "content": "a"}], template="chatml")[2]
     assert found == {0: [60000, *bpe_cli.load("gpt2").encode("a<|user|>")]}
     assert "the layout chatml needs the special token" in refused
+
+
+def test_a_tokenizer_with_the_tokens_of_a_template_is_made_once(monkeypatch):
+    """And not compiled anew for each key, which takes longer than all else."""
+    made = []
+    fit = Layout.fit
+    monkeypatch.setattr(Layout, "fit", lambda *of: made.append(fit(*of)) or made[-1])
+    with Playground(["gpt-4"]) as running:
+        first, again = (ask(running, messages=MESSAGES, tokenizers=[0], template="gpt-3.5") for _ in range(2))
+    assert first == again
+    assert len(ids_in(first[2])[0]) > 10
+    assert len(made) == 1
 
 
 def test_a_template_is_a_built_in_one(models, tmp_path):
