@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -13,13 +14,22 @@ from tests.needs import NO_LIMITS, only_where
 from tests.test_architecture import MODULES, imports_of, name_of
 
 SCRIPT = """
-import sys
-imported = []
+import os, sys
+at, imported = sys.argv[1], []
 def audited(event, arguments):
-    if event == "import":
-        imported.append(arguments[0])
-        if arguments[0] == sys.argv[1]:
-            raise KeyboardInterrupt
+    global at
+    if event != "import":
+        return
+    imported.append(arguments[0])
+    if at == "each":
+        process = os.fork()
+        if process != 0:
+            if os.waitpid(process, 0)[1] != 0:
+                os._exit(1)
+            return
+        at, imported[:-1] = arguments[0], []
+    if arguments[0] == at:
+        raise KeyboardInterrupt
 sys.addaudithook(audited)
 try:
     from bpe_cli.support.safe_orjson import orjson
@@ -29,24 +39,35 @@ print(*imported)
 """
 
 
-def imports(interrupted: str) -> list[str]:
-    """Return what is imported, up to an interrupt; a crash fails."""
+def imports(interrupted: str) -> list[list[str]]:
+    """Return what is imported, up to an interrupt; a crash fails.
+
+    Of ``each``, a copy of the process is interrupted at each import: what that one imports, and what the whole does.
+    """
     done = subprocess.run([sys.executable, "-c", SCRIPT, interrupted], capture_output=True, check=True, timeout=120)
-    return done.stdout.decode().split()
+    return [line.split() for line in done.stdout.decode().splitlines()]
 
 
 def test_what_it_imports_is_there_before():
-    names = imports("nothing")
+    (names,) = imports("nothing")
     assert {*names[names.index("orjson") :]} == {"orjson", "orjson.orjson"}
 
 
 def test_an_interrupt_is_one_at_every_import():
-    names = imports("nothing")
-    assert {name: imports(name)[-1] for name in names} == dict.fromkeys(names, "interrupted")
+    if hasattr(os, "fork"):
+        *interrupted, names = imports("each")
+        assert [found[0] for found in interrupted] == names
+    else:
+        (names,) = imports("nothing")
+        interrupted = [found for name in names for found in imports(name)]
+    assert len(names) > 40
+    assert [found[-1] for found in interrupted] == ["interrupted"] * len(names)
 
 
 def test_nobody_imports_it_otherwise():
-    assert [name_of(path) for path in MODULES if "orjson" in imports_of(path)] == ["bpe_cli/support/safe_orjson.py"]
+    naming = [path for path in MODULES if "orjson" in path.read_text(encoding="utf-8")]
+    assert [name_of(path) for path in naming if "orjson" in imports_of(path)] == ["bpe_cli/support/safe_orjson.py"]
+    assert len(naming) > 5
 
 
 NEEDY = """
