@@ -16,9 +16,11 @@ import bpe_cli
 from bpe_cli import TokenDataset
 from bpe_cli import datasets as module
 from bpe_cli.errors import CheckFailed, InputError, UsageError
+from bpe_cli.jobs.prepare import sides
 from bpe_cli.jobs.prepare.sides import MOST
 from bpe_cli.sinks.dataset import DATASETS
 from tests.needs import needs
+from tests.thorough import more
 
 np = needs("numpy")
 needs("pyarrow")
@@ -261,14 +263,19 @@ def test_numbers_that_no_part_has_are_refused(lines: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "length"), [("documents", None), ("tokens", 1)])
-def test_more_rows_than_a_length_can_say_are_refused(lines: Path, name: str, length: int | None) -> None:
+def test_more_rows_than_a_length_can_say_are_refused(
+    lines: Path, name: str, length: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of many parts, or of few that may have more rows: 32,768 records take seconds to read."""
     folder = prepared(lines, to="bin", eot="auto")
+    most = more(1 << 60, MOST)
+    monkeypatch.setattr(sides, "MOST", most)
 
     def repeat(content: dict[str, Any]) -> None:
-        content["parts"] = [{**content["parts"][0], name: MOST - 1}] * (sys.maxsize // (MOST - 1))
+        content["parts"] = [{**content["parts"][0], name: most - 1}] * (sys.maxsize // (most - 1))
 
     altered(folder, repeat)
-    assert sys.maxsize - MOST < len(TokenDataset(folder, length=length)) <= sys.maxsize
+    assert sys.maxsize - most < len(TokenDataset(folder, length=length)) <= sys.maxsize
     altered(folder, lambda content: content["parts"].extend(content["parts"][:2]))
     with pytest.raises(InputError, match="is not the manifest of a data set of this version"):
         TokenDataset(folder)
