@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable
+from functools import cache
 
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -176,12 +177,14 @@ class Ordered(Generic[Item, Result]):
             del task  # it holds a block while this thread waits
 
 
+@cache
 def keep_freed_memory() -> None:
-    """Make glibc's allocator keep freed memory for the next block.
+    """Make glibc's allocator keep freed memory for the next block, from the first call on.
 
     It gives memory back to the system as soon as twice the largest piece is free that it ever asked the system for
     and gave back, so with blocks of 1 MiB pages would come and go with every block. A piece that nobody writes to
-    costs nothing; having given it back, the allocator keeps up to 32 MiB.
+    costs nothing; having given it back, the allocator keeps up to 32 MiB. One more would come out of what it keeps, and
+    be written to.
     """
     bytes(_KEPT_BYTES)
 
