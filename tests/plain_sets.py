@@ -19,12 +19,13 @@ EOT, CHAT_EOT = 50256, 100257
 CHAT: dict[str, Any] = {"chat": ChatOptions(), "mask": "assistant"}
 
 
-def workers_for(to: str) -> int:
-    """Return by how many processes a test makes parts: by two in a hunt, else of tables and of a flat format alone.
+def workers_for(to: str, by_two: str) -> int:
+    """Return by how many processes a test makes parts: by two in a hunt, else of one of its formats alone.
 
-    A process costs more than all parts, and what runs in it is the same for every format.
+    A process costs more than all parts, and what runs in it is the same for every format. Each test has one of tables
+    or one that is flat, by turns.
     """
-    return 2 if to in ("datasets", "megatron") else more(1, 2)
+    return 2 if to == by_two else more(1, 2)
 
 
 def written(folder: Path) -> dict[str, Path]:

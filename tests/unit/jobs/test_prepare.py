@@ -116,7 +116,7 @@ def test_every_format_is_the_same_whatever_made_it(to: str, corpus: Source, tmp_
     columns = tuple(name for name in kind.columns if name in COLUMNS)
     options = PrepareOptions(to=to, eot="auto", part_bytes=900, columns=columns)
     prepare(corpus, "gpt2", options, folder=tmp_path / "one", processes=1)
-    prepare(corpus, "gpt2", options, folder=tmp_path / "two", processes=workers_for(to))
+    prepare(corpus, "gpt2", options, folder=tmp_path / "two", processes=workers_for(to, "datasets"))
     whole = contents(tmp_path / "one")
     assert whole == contents(tmp_path / "two")
     manifest = json.loads(whole["manifest.json"])
@@ -293,7 +293,7 @@ def test_what_is_overwritten_leaves_no_file_behind(to: str, corpus: Source, tmp_
     (folder / "notes.txt").write_text("mine")
     (folder / "part-00001.notes").write_text("mine")
     other = PrepareOptions(to="datatrove" if to == "megatron" else "megatron", part_bytes=2000)
-    again = prepare(corpus, "gpt2", other, folder=folder, processes=workers_for(to), overwrite=True)
+    again = prepare(corpus, "gpt2", other, folder=folder, processes=workers_for(to, "parquet"), overwrite=True)
     fresh = prepare(corpus, "gpt2", other, folder=tmp_path / "fresh", processes=1)
     assert again.parts < len(estimate(corpus, "gpt2", PrepareOptions(part_bytes=300)).parts)
     mine = {"notes.txt": b"mine", "part-00001.notes": b"mine"}

@@ -117,7 +117,7 @@ def test_every_format_has_the_mask(to: str, talks: Source, tmp_path: Path) -> No
     options = options_of(to=to, eot=100257, part_bytes=400)
     done = prepare(talks, "gpt-3.5-turbo", options, folder=tmp_path / "out", processes=1)
     assert check(tmp_path / "out").tokens == done.tokens
-    prepare(talks, "gpt-3.5-turbo", options, folder=tmp_path / "again", processes=workers_for(to))
+    prepare(talks, "gpt-3.5-turbo", options, folder=tmp_path / "again", processes=workers_for(to, "datasets"))
     files = contents(tmp_path / "out")
     assert files == contents(tmp_path / "again")
     # What --eot writes is learnt if what it ends is: here the line end behind a turn is nobody's.

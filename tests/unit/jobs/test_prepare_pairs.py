@@ -21,6 +21,7 @@ from bpe_cli.jobs.prepare import PrepareOptions, check_deep, finish, prepare
 from tests.needs import needs
 from tests.oracle import data_sets as plain
 from tests.plain_sets import CHAT, CHAT_EOT, listed, made, written
+from tests.thorough import more
 
 needs("numpy")
 needs("pyarrow")
@@ -66,13 +67,8 @@ def test_kept_values_go_with_their_documents(
     source = Source((str(lines["talks" if chat else "texts"]),), documents="jsonl", block_bytes=50)
     name, eot = ("gpt-3.5-turbo", CHAT_EOT) if chat else ("gpt2", 50256)
     again = replace(options, eot=eot, part_bytes=900)
-    prepare(
-        source,
-        name,
-        again,
-        folder=tmp_path / "again",
-        processes=2 if val and options.mask and how == "documents" else 1,
-    )
+    by_two = val and options.mask and how == "documents"
+    prepare(source, name, again, folder=tmp_path / "again", processes=more(1, 2) if by_two else 1)
     assert contents(tmp_path / "again") == contents(tmp_path / "out")
     assert check_deep(source, name, again, folder=tmp_path / "out", parts=None).is_whole
 

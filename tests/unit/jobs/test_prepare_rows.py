@@ -19,6 +19,7 @@ from bpe_cli.errors import CheckFailed, InputError, UsageError
 from bpe_cli.jobs.parts import Share
 from bpe_cli.jobs.prepare import PrepareOptions, check, finish, prepare
 from tests.needs import needs
+from tests.plain_sets import workers_for
 from tests.profiles import MANY
 from tests.thorough import more
 
@@ -103,7 +104,7 @@ def corpus(folder: Path) -> Source:
 def test_who_makes_the_parts_changes_no_byte(to: str, tmp_path: Path) -> None:
     source, options = corpus(tmp_path / "in"), PrepareOptions(to=to, on_error="quarantine", part_bytes=400)
     prepare(source, TOKENIZER, options, folder=tmp_path / "one", processes=1)
-    prepare(source, TOKENIZER, options, folder=tmp_path / "two", processes=2)
+    prepare(source, TOKENIZER, options, folder=tmp_path / "two", processes=workers_for(to, "megatron"))
     for number in (2, 1):
         prepare(source, TOKENIZER, options, folder=tmp_path / "three", share=Share(number, 2), processes=1)
     whole = contents(tmp_path / "one")

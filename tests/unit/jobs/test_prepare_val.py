@@ -55,7 +55,7 @@ def test_the_side_is_that_of_the_text() -> None:
 def test_both_sets_are_whole(to: str, corpus: Source, tmp_path: Path) -> None:
     options = PrepareOptions(to=to, eot="auto", val=0.3, part_bytes=900)
     done = prepare(corpus, "gpt2", options, folder=tmp_path / "one", processes=1)
-    prepare(corpus, "gpt2", options, folder=tmp_path / "two", processes=workers_for(to))
+    prepare(corpus, "gpt2", options, folder=tmp_path / "two", processes=workers_for(to, "megatron"))
     for number in (2, 1):
         prepare(corpus, "gpt2", options, folder=tmp_path / "three", share=Share(number, 2), processes=1)
     (tmp_path / "three/manifest.json").unlink()
