@@ -70,9 +70,13 @@ def test_it_is_that_of_the_same_files(shelf: Shelf, tmp_path: Path) -> None:
 
 def test_a_store_that_fails_changes_no_byte(shelf: Shelf, tmp_path: Path) -> None:
     prepare(source(), "gpt2", OPTIONS, folder=tmp_path / "calm", processes=1)
-    shelf.faults = every(3, "500", "reset", "cut")
-    prepare(source(), "gpt2", OPTIONS, folder=tmp_path / "stormy", processes=2)
-    assert everything(tmp_path / "stormy") == everything(tmp_path / "calm")
+    for processes, often in ((1, 3), (2, 6)):  # processes of their own pause for as long as a user's
+        shelf.seen.clear()
+        shelf.faults = every(often, "500", "reset", "cut")
+        folder = tmp_path / f"stormy {processes}"
+        prepare(source(), "gpt2", OPTIONS, folder=folder, processes=processes)
+        assert everything(folder) == everything(tmp_path / "calm")
+        assert len(shelf.seen) >= 3 * often, "each of them happened"
 
 
 def test_shares_and_formats_of_urls(shelf: Shelf, tmp_path: Path) -> None:
