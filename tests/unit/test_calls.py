@@ -19,6 +19,8 @@ from tests.cli_runner import call
 
 GPT2 = bpe_cli.load("gpt2")
 SMALL = bpe_cli.train(["low lower"], vocab_size=258)
+LARGER = bpe_cli.train(["low lower lowest newest widest hello world"], vocab_size=280)
+"""Of whose changes nothing depends on how many tokens there are: of the 50,000 of GPT-2 each takes half a second."""
 TEXT = "hello world\nnaïve 你好\n\nhello\n"
 
 
@@ -55,7 +57,7 @@ def test_no_input_is_replaced(same, text):
 
 
 def test_a_tokenizer_by_its_path_is_not_replaced(text):
-    GPT2.save("own.txt", "bpe.json")
+    SMALL.save("own.txt", "bpe.json")
     with pytest.raises(UsageError, match="would replace the tokenizer"):
         bpe_cli.encode_files(Path("own.txt"), text, "own.txt")
     bpe_cli.encode_files("own.txt", text, "ids.txt")
@@ -177,9 +179,9 @@ def test_a_listener_hears_of_all(text):
 
     heard, size = Heard(), len(TEXT.encode())
     bpe_cli.encode_files(GPT2, text, "x.npy", listener=heard)
-    bpe_cli.prune(GPT2, text, 45_000, listener=heard)
+    bpe_cli.prune(LARGER, text, 270, listener=heard)
     assert [(what, total) for what, total, _ in heard.tasks] == [
-        ("encoding", size), ("counting", size), ("pruning", 50257 - 45_000),
+        ("encoding", size), ("counting", size), ("pruning", 280 - 270),
     ]  # fmt: skip
     assert [done for _, _, done in heard.tasks[:2]] == [size, size]
 
@@ -188,22 +190,14 @@ def test_changes_are_those_of_surgery(text):
     by_call = bpe_cli.add_tokens("gpt2", ["<a>", b"<b>", SpecialToken(b"<c>", 7)])
     tokens = [SpecialToken(each, 0, special=False, normalized=True) for each in (b"<a>", b"<b>")]
     assert by_call == surgery.add_tokens(GPT2, [*tokens, SpecialToken(b"<c>", 7)])
-    assert bpe_cli.merge("gpt2", "p50k_base") == surgery.merge(GPT2, bpe_cli.load("p50k_base"))
-    assert bpe_cli.prune(GPT2, text, 45_000) == bpe_cli.prune(GPT2, TEXT, 45_000)
+    LARGER.save("larger.json", "bpe.json")
+    SMALL.save("small.json")
+    assert bpe_cli.merge("small.json", "larger.json") == surgery.merge(SMALL, LARGER)
+    assert bpe_cli.prune(LARGER, text, 270) == bpe_cli.prune("larger.json", TEXT, 270)
     call(
-        "convert",
-        "gpt2",
-        "-o",
-        "longer.bpe.json",
-        "--extend",
-        text,
-        "--vocab-size",
-        "50258",
-        "-q",
-        "--format",
-        "bpe.json",
+        "convert", "larger.json", "-o", "longer.bpe.json", "--extend", text, "--vocab-size", 281, "-q", "-f", "bpe.json"
     )
-    extended = bpe_cli.extend(GPT2, text, 50258)
+    extended = bpe_cli.extend(LARGER, text, 281)
     assert dump(extended.tokenizer, "bpe.json")[""] == Path("longer.bpe.json").read_bytes()
     assert json.loads(extended.id_map()) == json.loads(Path("longer.bpe.json.ids.json").read_bytes())
 
@@ -264,8 +258,9 @@ def test_segmented_text_is_that_of_the_command(text):
 
 
 def test_what_changed_a_tokenizer_is_written_with_its_map(text):
-    call("convert", "gpt2", "-o", "command.json", "--prune-to", 45_000, "--counts-from", text, "-q")
-    pruned = bpe_cli.prune("gpt2", text, 45_000)
+    LARGER.save("larger.json")
+    call("convert", "larger.json", "-o", "command.json", "--prune-to", 270, "--counts-from", text, "-q")
+    pruned = bpe_cli.prune("larger.json", text, 270)
     done = bpe_cli.convert(pruned, "call.json")
     for end in ("json", "json.ids.json"):
         assert Path(f"call.{end}").read_bytes() == Path(f"command.{end}").read_bytes()
@@ -274,7 +269,7 @@ def test_what_changed_a_tokenizer_is_written_with_its_map(text):
     assert Path("map.json").read_bytes() == pruned.id_map()
     assert bpe_cli.convert(pruned.tokenizer, "alone.json").id_map is None
     with pytest.raises(UsageError, match="id_map needs a tokenizer that was changed"):
-        bpe_cli.convert("gpt2", "x.json", id_map="map.json")
+        bpe_cli.convert("larger.json", "x.json", id_map="map.json")
 
 
 def test_a_sampling_says_which_field_is_wrong():
@@ -286,16 +281,16 @@ def test_a_sampling_says_which_field_is_wrong():
 def test_extending_in_every_way():
     """By a number, in place of others, after pruning; what does not go together is refused."""
     more = {"counts_from": ["hello world"]}
-    assert len(bpe_cli.extend(GPT2, ["bpe bpe"], add=1).tokenizer) == 50258
-    assert len(bpe_cli.extend(GPT2, ["bpe bpe"], replace=1, **more).tokenizer) == 50257
-    assert len(bpe_cli.extend(GPT2, ["bpe bpe"], 1001, prune_to=1000, **more).tokenizer) == 1001
-    for options in ({}, {"size": 50258, "add": 1}, {"add": 1, "replace": 1, **more}):
+    assert len(bpe_cli.extend(LARGER, ["bpe bpe"], add=1).tokenizer) == 281
+    assert len(bpe_cli.extend(LARGER, ["bpe bpe"], replace=1, **more).tokenizer) == 280
+    assert len(bpe_cli.extend(LARGER, ["bpe bpe"], 271, prune_to=270, **more).tokenizer) == 271
+    for options in ({}, {"size": 281, "add": 1}, {"add": 1, "replace": 1, **more}):
         with pytest.raises(UsageError, match="needs one of size, add and replace"):
-            bpe_cli.extend(GPT2, ["bpe"], **options)
-    for options in ({"replace": 1}, {"size": 2000, "prune_to": 1000}, {"add": 1, **more}):
+            bpe_cli.extend(LARGER, ["bpe"], **options)
+    for options in ({"replace": 1}, {"size": 275, "prune_to": 270}, {"add": 1, **more}):
         with pytest.raises(UsageError, match="counts_from belongs to replace or prune_to"):
-            bpe_cli.extend(GPT2, ["bpe"], **options)
+            bpe_cli.extend(LARGER, ["bpe"], **options)
     with pytest.raises(UsageError, match="two changes"):
-        bpe_cli.extend(GPT2, ["bpe"], replace=1, prune_to=1000, **more)
+        bpe_cli.extend(LARGER, ["bpe"], replace=1, prune_to=270, **more)
     with pytest.raises(UsageError, match="replace must be 1 or more"):
-        bpe_cli.extend(GPT2, ["bpe"], replace=0, **more)
+        bpe_cli.extend(LARGER, ["bpe"], replace=0, **more)
