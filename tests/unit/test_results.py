@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from functools import cache
 
 import pytest
 from markdown_it import MarkdownIt
@@ -21,31 +22,35 @@ from tests.unit.reports.small_tokenizers import byte_level
 HOSTILE = "<script>alert(1)</script>\"' | `x`\u202e @you é"
 
 
-def reports(text=HOSTILE):
+@cache
+def report(kind):
     gpt2, small = named("gpt2"), byte_level([b"lo", b"<script>"], name="<b>`a|b`")
-    return {
-        "text": TextReport(tuple(inspect(gpt2, Source(text=text)).documents)),
-        "tokenizer": TokenizerReport(inspect(small, corpus=Source(text=text))),
-        "comparison": ComparisonReport(compare([gpt2, small], Source(text=text))),
-    }
+    match kind:
+        case "text":
+            return TextReport(tuple(inspect(gpt2, Source(text=HOSTILE)).documents))
+        case "tokenizer":
+            return TokenizerReport(inspect(small, corpus=Source(text=HOSTILE)))
+        case "comparison":
+            return ComparisonReport(compare([gpt2, small], Source(text=HOSTILE)))
 
 
-def test_json_is_that_of_the_command_line():
-    found = reports()
-    assert found["text"].to_json() == call("inspect", "-t", "gpt2", "-T", HOSTILE, "--json").text
+def test_json_is_that_of_the_command_line(tmp_path):
+    assert report("text").to_json() == call("inspect", "-t", "gpt2", "-T", HOSTILE, "--json").text
     shown = call("compare", "-t", "gpt2", "-t", "o200k_base", "-T", "low", "--json").text
     two = ComparisonReport(compare([named("gpt2"), named("o200k_base")], Source(text="low")))
     assert two.to_json() == shown
     assert two.to_markdown() == call("compare", "-t", "gpt2", "-t", "o200k_base", "-T", "low", "--markdown").text
-    whole = TokenizerReport(inspect("gpt2"))
-    assert whole.to_json(full=True) == call("inspect", "gpt2", "--json", "--full").text
+    path = str(tmp_path / "small.json")
+    bpe_cli.train(["low lower lowest newest"], vocab_size=300, special_tokens=["<s>"]).save(path)
+    whole = TokenizerReport(inspect(path))
+    assert whole.to_json(full=True) == call("inspect", path, "--json", "--full").text
 
 
 TALK = '[{"role": "user", "content": "a - <|im_end|>"}, {"role": "assistant", "content": "<b>"}]'
 
 
 @pytest.mark.parametrize(
-    ("report", "line"),
+    ("call_it", "line"),
     [
         (lambda: bpe_cli.inspect("gpt2", HOSTILE), ("-t", "gpt2", "-T", HOSTILE)),
         (lambda: bpe_cli.inspect("gpt2", HOSTILE, steps=True), ("-t", "gpt2", "-T", HOSTILE, "--steps")),
@@ -60,8 +65,8 @@ TALK = '[{"role": "user", "content": "a - <|im_end|>"}, {"role": "assistant", "c
         ),
     ],
 )
-def test_a_call_is_its_command(report, line):
-    found = report()
+def test_a_call_is_its_command(call_it, line):
+    found = call_it()
     assert found.to_json() == call("inspect", *line, "--json").text
     assert found.to_html() == call("inspect", *line, "--html", "-").text
     assert found.to_html() in html.unescape(found._repr_html_())
@@ -89,7 +94,7 @@ def test_calls_that_contradict_themselves():
 
 @pytest.mark.parametrize("kind", ["text", "tokenizer", "comparison"])
 def test_markdown_is_tables_in_which_nothing_acts(kind):
-    text = reports()[kind].to_markdown()
+    text = report(kind).to_markdown()
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(text)
     kinds = {token.type for token in tokens} | {child.type for token in tokens for child in token.children or ()}
     assert "table_open" in kinds
@@ -112,7 +117,7 @@ def test_a_text_as_markdown():
 
 @pytest.mark.parametrize("kind", ["text", "tokenizer", "comparison"])
 def test_a_notebook_shows_the_page_in_a_frame(kind):
-    shown = reports()[kind]._repr_html_()
+    shown = report(kind)._repr_html_()
     frame = re.fullmatch(
         r'<iframe title="[^"<>]*" sandbox="allow-scripts" style="[^"<>]*" srcdoc="([^"<>]*)"></iframe>', shown
     )
