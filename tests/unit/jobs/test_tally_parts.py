@@ -190,7 +190,7 @@ def test_what_is_wrong_with_tallies_is_named(folder: Path) -> None:
 
 @pytest.mark.parametrize("how", ["kill", "no room"])
 def test_who_is_interrupted_anywhere_loses_the_part_under_way_alone(folder: Path, how: str) -> None:
-    arguments = ("compare", "in/e.txt", "in/g.txt.gz", "-t", "gpt2", "-q", "-j", "1", "--json", "-o", "report.json")
+    arguments = ("compare", "in/e.txt", "in/g.txt.gz", "-t", NAMES[0], "-q", "-j", "1", "--json", "-o", "report.json")
     (folder / "in/e.txt").write_bytes(b"low \n" * (1 << 18))  # two parts
     parts = ("--tallies-dir", "tallies", "--part-size", "1")
     assert call(*arguments, "--tallies-dir", "whole", *parts[2:]).status == 0
