@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -58,8 +59,16 @@ def parts(tokenizer: Tokenizer) -> EngineParts:
     )  # fmt: skip
 
 
-def both(tokenizer: Tokenizer) -> tuple[Engine, Engine]:
+@cache
+def compiled(tokenizer: Tokenizer) -> tuple[Engine, Engine]:
     return Engine(parts(tokenizer)), Engine(parts(tokenizer), through_stages=True)
+
+
+def both(tokenizer: Tokenizer) -> tuple[Engine, Engine]:
+    """Return the engines of a tokenizer as if they were new: they know no piece."""
+    for engine in compiled(tokenizer):
+        engine.clear_cache()
+    return compiled(tokenizer)
 
 
 def lists(columns) -> list[list[int]]:
