@@ -47,7 +47,7 @@ def long_way(tokenizer: Tokenizer, text: Any, specials: Any = ()) -> list[Token]
     ]
 
 
-@pytest.fixture(params=["gpt2", "cl100k_base", "pattern", "stages", "large"])
+@pytest.fixture(scope="module", params=["gpt2", "cl100k_base", "pattern", "stages", "large"])
 def tokenizer(request):
     gpt2 = load("gpt2")
     match request.param:
@@ -165,12 +165,13 @@ def test_lists_of_ids(errors):
         expected = [tokenizer.decode_bytes(ids).decode("utf-8", errors) for ids in LISTS]
         assert tokenizer.decode_batch(LISTS, errors) == expected
         assert tokenizer.decode_batch(iter(map(tuple, LISTS)), errors) == expected
+        texts = [tokenizer.decode(ids) for ids in LISTS]
+        contents = [
+            text if "\ufffd" not in text else tokenizer.decode_bytes(ids)
+            for ids, text in zip(LISTS, texts, strict=True)
+        ]
         for threads in (1, 2, 5):
-            found = tokenizer.engine.decode_lists(LISTS * 50, threads)
-            assert found == [
-                text if "\ufffd" not in text else tokenizer.decode_bytes(ids)
-                for ids, text in zip(LISTS * 50, [tokenizer.decode(ids) for ids in LISTS] * 50, strict=True)
-            ]
+            assert tokenizer.engine.decode_lists(LISTS * 50, threads) == contents * 50
 
 
 @pytest.mark.parametrize("wrong", [-1, 50257, 1 << 32, 1 << 70, "a", None, 1.0], ids=repr)
