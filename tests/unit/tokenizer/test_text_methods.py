@@ -373,10 +373,14 @@ def test_every_id_has_its_token(name):
     tokenizer = TOKENIZERS.get(name) or bpe_cli.load(name)
     assert len(tokenizer) == tokenizer.vocab_size
     vocab = tokenizer.vocab
-    for token, token_id in vocab.items():
-        assert tokenizer.token_to_id(token) == token_id
-        assert tokenizer.id_to_token(token_id) == token
-        assert tokenizer.token_bytes(token_id) == token.encode("utf-8", "surrogateescape")
+    id_of, token_of, bytes_of = tokenizer.token_to_id, tokenizer.id_to_token, tokenizer.token_bytes
+    wrong = [
+        token
+        for token, token_id in vocab.items()
+        if id_of(token) != token_id or token_of(token_id) != token
+        or bytes_of(token_id) != token.encode("utf-8", "surrogateescape")
+    ]  # fmt: skip
+    assert wrong == []
     assert [*vocab.values()] == sorted(vocab.values())
     assert all(vocab[token.content] == token.token_id for token in tokenizer.special_tokens)
     assert tokenizer.id_to_token(len(tokenizer)) is tokenizer.id_to_token(-1) is None
