@@ -67,8 +67,15 @@ FAILED = {
 }
 
 
+NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
+
 def outcomes(folder: Path, *options: str, **environment: str) -> tuple[int, dict[str, set[str]]]:
-    """Run the tests above in a process of their own: status, and what became of which."""
+    """Run the tests above in a process of their own: status, and what became of which.
+
+    One run has all plugins that are installed, which take longer to begin than all else; the others have those that
+    they need.
+    """
     (folder / "conftest.py").write_text(CONFTEST)
     (folder / "test_all.py").write_text(TESTS)
     (folder / "test_module.py").write_text(MODULE)
@@ -87,9 +94,11 @@ def outcomes(folder: Path, *options: str, **environment: str) -> tuple[int, dict
     return done.returncode, found
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "1")], ids=["alone", "xdist"])
-def test_ci_fails_on_a_skip_that_is_not_listed(tmp_path, options):
-    status, found = outcomes(tmp_path, *options, CI="true")
+@pytest.mark.parametrize(
+    ("options", "plugins"), [((), {}), (("-p", "xdist", "-n", "1"), NO_PLUGINS)], ids=["alone", "xdist"]
+)
+def test_ci_fails_on_a_skip_that_is_not_listed(tmp_path, options, plugins):
+    status, found = outcomes(tmp_path, *options, CI="true", **plugins)
     assert found.pop("PASSED") == PASSED
     assert found.pop("SKIPPED") == SKIPPED
     assert found.pop("XFAIL") == {"test_fails_as_it_is_known_to"}
@@ -98,7 +107,7 @@ def test_ci_fails_on_a_skip_that_is_not_listed(tmp_path, options):
 
 
 def test_at_home_all_of_them_skip(tmp_path):
-    status, found = outcomes(tmp_path)
+    status, found = outcomes(tmp_path, **NO_PLUGINS)
     assert found.pop("PASSED") == PASSED
     assert found.pop("SKIPPED") == SKIPPED | FAILED - {"test_module.py"}
     assert found == {"XFAIL": {"test_fails_as_it_is_known_to"}}
