@@ -15,6 +15,7 @@ from bpe_cli.corpus import Source
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.prepare import PrepareOptions, prepare
 from tests.needs import needs
+from tests.thorough import more
 from tests.unit.jobs.test_prepare_rows import TOKENIZER, contents, corpus, ids
 
 
@@ -193,7 +194,7 @@ def test_values_that_cannot_be_kept_are_refused(tmp_path: Path) -> None:
 
 def test_rows_are_in_order_across_parts(tmp_path: Path) -> None:
     source = corpus(tmp_path / "in")
-    for name, processes in (("one", 1), ("two", 2)):
+    for name, processes in (("one", 1), ("two", more(1, 2))):
         options = PrepareOptions(to="parquet", on_error="skip", keep=("id:int64",), part_bytes=300)
         prepare(source, TOKENIZER, options, folder=tmp_path / name, processes=processes)
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
