@@ -320,23 +320,42 @@ def expanded(value: Any, meter: Meter, *, texts: bool = True) -> int:
 
     Without ``texts`` only lists and the like count, which is what a value costs that refers to its texts.
 
+    Complexity: linear in what there is, however often it is shared.
+
     Raises:
         TooMuch: if the limit is exceeded.
     """
-    size = 0
-    waiting = [value]
+    found: dict[int, tuple[int, int]] = {}  # what each list and the like costs, which is looked into once
+    begun: set[int] = set()
+    whole = [value]
+    waiting: list[Any] = [whole]
     while waiting:
-        each = waiting.pop()
-        meter.charge(16)
-        size += 8
-        if isinstance(each, str):
-            size += len(each) if texts else 0
-        elif isinstance(each, dict):
-            meter.charge(16 * len(each))
-            waiting.extend(each.keys())
-            waiting.extend(each.values())
-        elif isinstance(each, (list, tuple, range)):
-            meter.charge(8 * len(each))
-            waiting.extend(each)
+        each = waiting[-1]
+        if isinstance(each, range):
+            found[id(each)] = 16 + 24 * len(each), 8 + 8 * len(each)
+        elif id(each) not in found:
+            inside = (*each.keys(), *each.values()) if isinstance(each, dict) else each
+            kinds = {*map(type, inside)}
+            holding = {kind for kind in kinds if issubclass(kind, (list, tuple, dict, range))}
+            holders = [part for part in inside if type(part) in holding] if holding else []
+            unknown = [part for part in holders if id(part) not in found]
+            if unknown:
+                if id(each) in begun:  # it holds itself
+                    raise TooMuch("it makes too much of too little")
+                begun.add(id(each))
+                waiting += unknown
+                continue
+            others = len(inside) - len(holders)
+            charge = 16 + (16 if isinstance(each, dict) else 8) * len(each) + 16 * others
+            size = 8 + 8 * others
+            if texts and any(issubclass(kind, str) for kind in kinds):
+                size += sum([len(part) for part in inside if isinstance(part, str)])
+            for part in holders:
+                charge += found[id(part)][0]
+                size += found[id(part)][1]
+            found[id(each)] = charge, size
+        waiting.pop()
+    charge, size = (of_whole - of_list for of_whole, of_list in zip(found[id(whole)], (24, 8), strict=True))
+    meter.charge(charge)
     meter.charge(2 * size if texts else 0)
     return size

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_cli.chat.provenance import MESSAGE, TEMPLATE, UNKNOWN, Meter, TooMuch, Traced, joined
-from tests.work import assert_little_work
+from bpe_cli.chat.provenance import MESSAGE, TEMPLATE, UNKNOWN, Meter, TooMuch, Traced, expanded, joined
+from tests.work import assert_little_work, lines
 
 # Few characters, so that separators and prefixes occur; a letter whose case has another length; wide ones.
 TEXTS = st.text("ab <>\n\r\tß中😀", max_size=12)
@@ -117,6 +117,58 @@ def test_growth_is_bounded_before_it_happens():
                 grow()
 
         assert_little_work(refuse, size=0, most_lines=most_lines, most_cost=most_cost)
+
+
+LEAVES = st.sampled_from(["", "text", traced("ab", MESSAGE), 5, None, True, range(0), range(7)])
+BUILT = st.lists(st.tuples(st.sampled_from([list, tuple, dict]), st.lists(st.integers(0, 40), max_size=3)), max_size=9)
+
+
+def walked(value, meter, texts):
+    """Go into each part as often as it occurs."""
+    meter.charge(16)
+    size = 8 + (len(value) if texts and isinstance(value, str) else 0)
+    if isinstance(value, dict):
+        meter.charge(16 * len(value))
+        return size + sum(walked(part, meter, texts) for pair in value.items() for part in pair)
+    if isinstance(value, (list, tuple, range)):
+        meter.charge(8 * len(value))
+        return size + sum(walked(part, meter, texts) for part in value)
+    return size
+
+
+@given(st.lists(LEAVES, min_size=1), BUILT, st.booleans())
+def test_shared_parts_count_as_often_as_they_occur(parts, built, texts):
+    for kind, places in built:
+        some = [parts[-1 - place % len(parts)] for place in places]
+        parts.append({f"key {place}": part for place, part in enumerate(some)} if kind is dict else kind(some))
+    ours, plain = Meter(), Meter()
+    ours.start(0)
+    plain.start(0)
+    try:
+        size = walked(parts[-1], plain, texts)
+        plain.charge(2 * size if texts else 0)
+    except TooMuch:
+        with pytest.raises(TooMuch):
+            expanded(parts[-1], ours, texts=texts)
+    else:
+        assert (expanded(parts[-1], ours, texts=texts), ours._left) == (size, plain._left)
+
+
+def test_what_is_shared_is_looked_into_once():
+    value = ["x"]
+    for _ in range(200):
+        value = [value, {"a": value}]
+    itself = []
+    itself.append([itself])
+    for huge in (value, itself):
+        meter = Meter()
+        meter.start(0)
+
+        def refuse(huge=huge, meter=meter):
+            with pytest.raises(TooMuch, match="too much of too little"):
+                expanded(huge, meter)
+
+        assert lines(refuse, 50_000) > 10
 
 
 def test_time_is_bounded():
