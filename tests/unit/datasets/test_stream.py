@@ -21,6 +21,7 @@ from bpe_cli.datasets.order import Order
 from bpe_cli.datasets.stream import StreamOptions, TokenStream
 from bpe_cli.errors import UsageError
 from tests.needs import needs
+from tests.thorough import more
 
 np = needs("numpy")
 TAILS = ("keep", "drop", "repeat")
@@ -205,12 +206,12 @@ def test_an_order_is_always_the_same() -> None:
 
 
 def test_each_order_is_as_likely_as_another() -> None:
-    """Of 6,000 seeds each of the 24 orders of four rows has its share, by the statistic of the chi-square test."""
-    positions = np.arange(4, dtype=np.uint64)
+    """Of the seeds each of the 24 orders of four rows has its share, by the statistic of the chi-square test."""
+    positions, share = np.arange(4, dtype=np.uint64), more(100, 250)
     for make in (lambda seed: Order(4, seed), lambda epoch: Order(4, 0, epoch)):
-        counts = Counter(tuple(make(number).rows(positions).tolist()) for number in range(6000))
+        counts = Counter(tuple(make(number).rows(positions).tolist()) for number in range(24 * share))
         assert len(counts) == 24
-        assert sum((count - 250) ** 2 / 250 for count in counts.values()) < 60  # 23 degrees: once in 30,000 times
+        assert sum((count - share) ** 2 / share for count in counts.values()) < 60  # 23 degrees: once in 30,000 times
 
 
 def test_blocks_stay_together() -> None:
