@@ -50,7 +50,7 @@ class Answers:
         self._choices = choices
         self._working = threading.Lock()  # templates are not for several threads, and a text is done in milliseconds
         self._reader = lru_cache(_READERS)(self._new_reader)
-        self._template = lru_cache(_READERS)(self._new_template)
+        self._fitted = lru_cache(_READERS)(self._new_fitted)
 
     def show(self, request: Request) -> Answer:
         """Return the tokens as columns of the page; a tokenizer that refuses the text has the reason in its column."""
@@ -104,7 +104,7 @@ class Answers:
 
     def _render(self, place: int, request: Request, details: int | None) -> Segmentation:
         """Render a conversation, and find the tokens: special ones where the template has written them."""
-        template, model = self._template(place, request.template)
+        template, model = self._fitted(place, request.template)
         messages = tuple({"role": role, "content": content} for role, content in request.messages)
         conversation = Conversation(messages, add_generation_prompt=request.open_turn)
         rendered = template.renderer(model, None).render(conversation, add_generation_prompt=conversation.wants_answer)
@@ -114,8 +114,12 @@ class Answers:
             raise InputError(f"the conversation has {len(data):,} bytes as it is rendered")
         return replace(TextReader(model).describe(data, placed, details), tokenizer=self._choices.name(place))
 
-    def _new_template(self, place: int, named: str | None) -> tuple[Template, Tokenizer]:
-        """Find a template, and the tokenizer with the special tokens that it needs; it is compiled at its first use."""
+    def _new_fitted(self, place: int, named: str | None) -> tuple[Template, Tokenizer]:
+        """Return a template, and the tokenizer with its special tokens: another one, which is compiled when it is used.
+
+        Raises:
+            UsageError: if there is no such template, or the tokenizer lacks a special token of it.
+        """
         model, known = self._choices.load(place), self._choices.known_name(place)
         if named is None and not model.usage.chat_templates and layout_of_model(known) is None:
             raise UsageError("this tokenizer has no chat template", hint="choose one of the built-in templates")

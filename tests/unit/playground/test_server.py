@@ -10,13 +10,12 @@ import socket
 import sys
 import threading
 from dataclasses import replace
-from functools import partial
 
 import pytest
 
 import bpe_cli
-from bpe_cli.chat.layouts import Layout
 from bpe_cli.errors import InputError, OutputError, UsageError
+from bpe_cli.jobs.chat_template import Template
 from bpe_cli.playground import Playground, server
 from bpe_cli.playground.requests import LARGEST_TEXT
 from tests.needs import only_where
@@ -124,6 +123,21 @@ def test_a_conversation_has_the_ids_of_its_template(models, specials, opens):
     assert answer.count('class="t0 z"') + answer.count('class="t1 z"') > 2
 
 
+def test_a_tokenizer_gets_the_tokens_of_a_template_once(monkeypatch):
+    """It is another tokenizer then, and compiling that takes longer than a conversation may between two keys."""
+    fit, fitted = Template.fit, []
+    monkeypatch.setattr(Template, "fit", lambda *given: fitted.append(given) or fit(*given))
+    with Playground(["gpt-3.5-turbo"]) as running:
+        for content in ("a", "<|im_end|> b"):
+            said = [{"role": "user", "content": content}]
+            expected = bpe_cli.load("gpt-3.5-turbo").apply_chat_template(
+                said, chat_template="gpt-3.5", add_generation_prompt=True
+            )
+            for template in (None, "gpt-3.5"):
+                assert ids_in(ask(running, messages=said, template=template)[2]) == {0: expected}
+    assert len(fitted) == 2
+
+
 def test_the_turn_opens_unless_the_model_spoke_last(models):
     said = [*MESSAGES, {"role": "assistant", "content": "I"}]
     by_itself = ask(models, messages=said, tokenizers=[1])
@@ -143,18 +157,6 @@ def test_a_template_of_a_tokenizers_own(tmp_path):
         refused = ask(running, messages=[{"role": "user", "content": "a"}], template="chatml")[2]
     assert found == {0: [60000, *bpe_cli.load("gpt2").encode("a<|user|>")]}
     assert "the layout chatml needs the special token" in refused
-
-
-def test_a_tokenizer_with_the_tokens_of_a_template_is_made_once(monkeypatch):
-    """And not compiled anew for each key, which takes longer than all else."""
-    made = []
-    fit = Layout.fit
-    monkeypatch.setattr(Layout, "fit", lambda *of: made.append(fit(*of)) or made[-1])
-    with Playground(["gpt-4"]) as running:
-        first, again = (ask(running, messages=MESSAGES, tokenizers=[0], template="gpt-3.5") for _ in range(2))
-    assert first == again
-    assert len(ids_in(first[2])[0]) > 10
-    assert len(made) == 1
 
 
 def test_a_template_is_a_built_in_one(models, tmp_path):
@@ -283,7 +285,8 @@ def test_what_another_thread_serves_ends_when_it_is_closed():
 def test_it_is_woken_to_be_closed(monkeypatch):
     """However seldom it looks up by itself whether it is to end."""
     running = Playground(["gpt2"])
-    monkeypatch.setattr(running._server, "serve_forever", partial(running._server.serve_forever, 600))
+    serve_forever = running._server.serve_forever
+    monkeypatch.setattr(running._server, "serve_forever", lambda *_: serve_forever(600))
     running.start()
     assert ask(running)[0] == 200
     closing = threading.Thread(target=running.close, daemon=True)
