@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.needs import needs, skip
 
@@ -51,14 +53,23 @@ class Browser:
         self._free: dict[str, list[Any]] = {}
 
     def open(self, content: str, name: str = "page.html", **options: Any) -> contextlib.AbstractContextManager[Opened]:
-        """Open a file in a tab that no other page has; options are those of Playwright's contexts."""
+        """Open a file in a tab that no other page has; options are those of ``visit``."""
         path = self._folder / name
         path.write_text(content, encoding="utf-8", newline="")
         return self.visit(path.as_uri(), **options)
 
     @contextlib.contextmanager
-    def visit(self, address: str, **options: Any) -> Iterator[Opened]:
-        """Open an address likewise."""
+    def visit(
+        self, address: str, *, color_scheme: str = "light", permissions: Sequence[str] = (), **options: Any
+    ) -> Iterator[Opened]:
+        """Open an address likewise.
+
+        Args:
+            address: What to open.
+            color_scheme: What the user prefers.
+            permissions: What the page may do that it has to ask for.
+            options: Those of Playwright's contexts that a tab has from its beginning on.
+        """
         free = self._free.setdefault(repr(sorted(options.items())), [])
         page = free.pop() if free else self._chromium.new_context(**(SCREEN | options)).new_page()
         opened = Opened(page)
@@ -66,6 +77,9 @@ class Browser:
         try:
             for source, event, listener in heard:
                 source.on(event, listener)
+            page.emulate_media(media="null", color_scheme=color_scheme)
+            if permissions:
+                page.context.grant_permissions([*permissions])
             page.goto(address)
             yield opened
             _leave(page, heard)
@@ -105,11 +119,11 @@ def _leave(page: Any, heard: list[tuple[Any, str, Callable[[Any], None]]]) -> No
     for source, event, listener in heard:
         source.remove_listener(event, listener)
     page.unroute_all()
-    page.emulate_media(media="null")
     page.goto("about:blank")
     page.mouse.move(0, 0)
     assert page.context.pages == [page]
     page.context.clear_cookies()
+    page.context.clear_permissions()
 
 
 @contextlib.contextmanager
@@ -126,3 +140,36 @@ def start(folder: Path) -> Iterator[Browser]:
             yield Browser(chromium, folder)
         finally:
             chromium.close()
+
+
+class Kept:
+    """Chromium, from the first test that asks for it to the next one that does not: most take less than its start.
+
+    It does not stay for the others: its library leaves a running event loop in this thread, so that no other can run,
+    and threads, beside which nobody should fork.
+    """
+
+    def __init__(self) -> None:
+        self._running = contextlib.ExitStack()
+        self._browser: Browser | None = None
+
+    def browser(self, folder: Callable[[], Path]) -> Browser:
+        """Return it; ``folder`` makes one for the pages when it starts."""
+        if self._browser is None:
+            self._browser = self._running.enter_context(start(folder()))
+        return self._browser
+
+    def end(self) -> None:
+        """End it, if it runs."""
+        self._browser = None
+        self._running.close()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """End it before a test that has no use for it."""
+        if "browser" not in getattr(item, "fixturenames", ()):
+            self.end()
+
+    def pytest_unconfigure(self) -> None:
+        """End it after the last test."""
+        self.end()

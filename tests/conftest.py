@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests import profiles  # noqa: F401  it registers them
-from tests.browser import Browser, start
+from tests.browser import Browser, Kept
 from tests.cli_runner import heed_signals
 from tests.examples import OnlyExamples
 from tests.needs import SHARED, NoUnseenSkips, skip
@@ -22,6 +21,7 @@ for _name in [*os.environ]:
     if _name.startswith("BPE_") or _name in {"NO_COLOR", "FORCE_COLOR", "COLUMNS"}:
         del os.environ[_name]
 
+CHROMIUM = Kept()
 
 heed_signals()
 
@@ -40,6 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Fail what CI skips unseen; a plugin of its own sees the examples in bpe_cli too, which are not below us."""
     config.pluginmanager.register(NoUnseenSkips())
     config.pluginmanager.register(OnlyExamples())
+    config.pluginmanager.register(CHROMIUM)
 
 
 @pytest.fixture(scope="session")
@@ -54,11 +55,10 @@ def corpora() -> Path:
     return REPOSITORY / "corpora"
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+@pytest.fixture
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Browser:
     """Chromium; the test skips where there is none."""
-    with start(tmp_path_factory.mktemp("pages")) as running:
-        yield running
+    return CHROMIUM.browser(lambda: tmp_path_factory.mktemp("pages"))
 
 
 @pytest.fixture(scope="session")

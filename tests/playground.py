@@ -147,7 +147,7 @@ class Page:
 @contextlib.contextmanager
 def visited(browser: Browser, playground: Playground) -> Iterator[Page]:
     """Open the playground, which asks for nothing but tokens."""
-    with browser.visit(playground.url, accept_downloads=True) as opened:
+    with browser.visit(playground.url) as opened:
         page = Page(opened, playground.url)
         yield page
         page.assert_quiet()
