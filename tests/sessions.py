@@ -2,35 +2,49 @@
 
 A line that is nothing but ``bpe`` and plain words asks nothing of a shell, so ``main`` can run it right here: it starts
 in no time, and what an earlier line has read is still there. Words that bash makes others of, patterns of names say, it
-is asked for. What is piped into other programs than ``bpe`` is given to them when all of it is there. Whatever else a
-shell takes part in, pipes between processes, redirections, variables, is run by bash and starts the real command.
+is asked for. What stands in a pipe is run one after the other: ``bpe`` here, the usual other programs by bash, each
+given what the one before it wrote when all of it is there; and what stands behind ``&&`` if all before it went well.
+Whatever else a shell takes part in, variables, loops, programs that might be anything, is run by bash and starts the
+real command.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 from unittest import mock
 
 from bpe_cli.cli.app import main
 
-WORD = r"""(?:[\w./:=,@%+^-]|'[^']*'|"[^"$`\\!]*")+"""
-"""What bash takes as it stands, but for the quotes."""
+WORD = r"""(?:[\w./:=,@%+^-]|'[^']*'|"[^"$`\\]*")+"""
+"""What bash takes as it stands, but for the quotes; a script has no history that a ``!`` might speak of."""
 
 PLAIN = re.compile(rf"bpe(?: {WORD})*")
 
-EXPANDED = r"""bpe(?:(?: |\\\n)+(?:[\w./:=,@%+^{}*?-]|\[[\w-]+\]|'[^']*'|"(?:\\[^"]|[^"$`!\\])*")+)*"""
+WORDS = re.compile(r"""bpe(?:(?: |\\\n)+(?:[\w./:=,@%+^{}*?-]|\[[\w-]+\]|'[^']*'|"(?:\\[^"]|[^"$`\\])*")+)*""")
 """A command whose words bash makes others of, with nothing that depends on what ran before."""
 
-WORDS = re.compile(EXPANDED)
-PIPED = re.compile(rf"(?P<bpe>{EXPANDED}) \|[ \n](?P<rest>(?!.*\bbpe )[^;&<>$`]+)", re.DOTALL)
-"""Such a command, and what its output is piped into: other programs, which are run whatever became of it."""
+OTHERS = ("cat", "cmp", "cut", "echo", "grep", "head", "printf", "python", "python3", "sed", "sort", "tail", "tr", "wc")
+"""Programs that leave nothing to the command behind them but what they write."""
+
+PART = r"""(?:[^'"|&;<>()$`\\\n]|\\[^\n]|\\\n|'[^']*'|"(?:\\.|[^"\\])*")+"""
+"""What may stand between two pipes: no sign that means something to a shell, but in quotes."""
+
+PIPELINE = rf"{PART}(?:\|[ \n]{PART})*(?:(?<= )> [\w./-]+ *)?"
+
+STEPS = re.compile(rf"{PIPELINE}(?:&& {PIPELINE})*", re.DOTALL)
+"""One pipeline after the other, each but the last followed by ``&&``."""
+
+SIGNS = re.compile(rf"(?P<part>{PART})|(?P<sign>&&|\||> (?P<file>[\w./-]+) *)", re.DOTALL)
 
 
 class Printed(NamedTuple):
@@ -38,6 +52,13 @@ class Printed(NamedTuple):
 
     status: int
     text: str
+
+
+class Pipeline(NamedTuple):
+    """Commands of which each reads what the one before it writes, and the file that the last one writes to, if any."""
+
+    commands: list[str]
+    file: str | None
 
 
 def run(command: str, folder: Path, before: int) -> Printed:
@@ -48,58 +69,118 @@ def run(command: str, folder: Path, before: int) -> Printed:
         folder: Where it runs.
         before: The exit status of the command before, which ``$?`` tells.
     """
-    if Path.cwd() == folder:
-        if PLAIN.fullmatch(command):
-            return run_here(shlex.split(command))
-        if WORDS.fullmatch(command):
-            return run_here(expanded(command))
-        piped = PIPED.fullmatch(command)
-        if piped and "||" not in piped["rest"]:
-            return run_piped(expanded(piped["bpe"]), piped["rest"], folder)
+    if Path.cwd() == folder and (steps := steps_of(command)):
+        return run_steps(steps, folder)
     return in_bash(command, folder, before)
 
 
-def in_bash(command: str, folder: Path, before: int, stdin: int | IO[bytes] = subprocess.DEVNULL) -> Printed:
+def steps_of(command: str) -> list[Pipeline]:
+    """Return the pipelines that a command is made of; none if it is no ``bpe`` or takes more of a shell."""
+    if not STEPS.fullmatch(command):
+        return []
+    steps: list[Pipeline] = [Pipeline([], None)]
+    for found in SIGNS.finditer(command):
+        if found["part"]:
+            steps[-1].commands.append(found["part"].strip())
+        elif found["file"]:
+            steps[-1] = steps[-1]._replace(file=found["file"])
+        elif found["sign"] == "&&":
+            steps.append(Pipeline([], None))
+    commands = [each for step in steps for each in step.commands]
+    known = all(WORDS.fullmatch(each) or each.partition(" ")[0] in OTHERS for each in commands)
+    return steps if known and any(map(is_bpe, commands)) else []
+
+
+def is_bpe(command: str) -> bool:
+    """Return whether a command is ``bpe``."""
+    return WORDS.fullmatch(command) is not None
+
+
+def in_bash(command: str, folder: Path, before: int) -> Printed:
     """Run a command as bash does."""
     done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; (exit {before}); {command}"], cwd=folder, stdin=stdin,
+        ["bash", "-c", f"set -o pipefail; (exit {before}); {command}"], cwd=folder, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", timeout=300, check=False,
     )  # fmt: skip
     return Printed(done.returncode, done.stdout)
 
 
-def expanded(command: str) -> list[str]:
-    """Return the words that bash makes of those of a command, in the current folder."""
+def words_of(command: str) -> list[str]:
+    """Return the words of ``bpe`` that bash makes of a command in the current folder."""
+    if PLAIN.fullmatch(command):
+        return shlex.split(command)
     done = subprocess.run(["bash", "-c", f"printf '%s\\0' {command}"], capture_output=True, check=True)
     return os.fsdecode(done.stdout).split("\0")[:-1]
 
 
-def run_here(words: list[str]) -> Printed:
-    """Run ``bpe`` in this process and folder; both streams go to one file, buffered as they are in a process."""
-    with tempfile.TemporaryFile() as file:
-        status = _call(words, file, file)
-        return Printed(status, _read(file))
+def run_steps(steps: list[Pipeline], folder: Path) -> Printed:
+    """Run one pipeline after the other, as long as they go well."""
+    status, text = 0, ""
+    for step in steps:
+        status, printed = run_pipeline(step, folder)
+        text += printed
+        if status:
+            break
+    return Printed(status, text)
 
 
-def run_piped(words: list[str], rest: str, folder: Path) -> Printed:
-    """Run ``bpe`` likewise, and then what reads what it wrote, in bash."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        status = _call(words, out, err)
-        out.seek(0)
-        done = in_bash(rest, folder, 0, out)
-        return Printed(done.status or status, _read(err) + done.text)
+def run_pipeline(step: Pipeline, folder: Path) -> Printed:
+    """Run ``bpe`` in this process and folder, and other programs by bash; its status is the last one that is not 0."""
+    status, said = 0, b""
+    with contextlib.ExitStack() as files:
+        read: IO[bytes] = files.enter_context(open(os.devnull, "rb"))
+        for number, command in enumerate(step.commands):
+            last = number == len(step.commands) - 1
+            # As they are in a process, both streams go to one file, unless one of them is somebody else's.
+            err = files.enter_context(tempfile.TemporaryFile())
+            if not last:
+                out: IO[bytes] = files.enter_context(tempfile.TemporaryFile())
+            else:
+                out = err if step.file is None else files.enter_context(open(folder / step.file, "wb"))
+            ended = (run_here if is_bpe(command) else run_there)(command, read, out, err)
+            status = ended or status
+            err.seek(0)
+            said += err.read()
+            read = out
+            if not last:
+                read.seek(0)
+    return Printed(status, said.decode("utf-8", "replace"))
 
 
-def _call(words: list[str], stdout: IO[bytes], stderr: IO[bytes]) -> int:
+def run_there(command: str, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]) -> int:
+    """Run another program in the current folder."""
+    done = subprocess.run(["bash", "-c", command], stdin=stdin, stdout=stdout, stderr=stderr, timeout=300, check=False)
+    return done.returncode
+
+
+def run_here(command: str, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]) -> int:
+    """Run ``bpe`` in this process; its streams are buffered as they are in one of its own."""
     with (
-        open(os.devnull, encoding="utf-8") as nothing,
+        piped(stdin) as given,
         open(os.dup(stdout.fileno()), "w", encoding="utf-8") as out,
         open(os.dup(stderr.fileno()), "w", encoding="utf-8", errors="backslashreplace", buffering=1) as err,
-        mock.patch.multiple(sys, stdin=nothing, stdout=out, stderr=err),
+        mock.patch.multiple(sys, stdin=given, stdout=out, stderr=err),
     ):
-        return main(words[1:])
+        return main(words_of(command)[1:])
 
 
-def _read(file: IO[bytes]) -> str:
-    file.seek(0)
-    return file.read().decode("utf-8", "replace")
+@contextlib.contextmanager
+def piped(file: IO[bytes]) -> Iterator[IO[str]]:
+    """Give what can be read of a file: by a pipe, as only a pipe can be read once; nothing, for ``/dev/null``."""
+    if file.name == os.devnull:
+        with open(os.devnull, encoding="utf-8") as nothing:
+            yield nothing
+        return
+    reading, writing = os.pipe()
+
+    def write() -> None:
+        with contextlib.suppress(BrokenPipeError), open(writing, "wb") as pipe:
+            pipe.write(file.read())
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        with open(reading, encoding="utf-8") as given:
+            yield given
+    finally:
+        writer.join()
