@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 import pytest
 
 import bpe_cli
+from tests.encoded import Encoded
 from tests.every_format import trained
 from tests.needs import needs, only_where
 
@@ -27,27 +28,14 @@ def encode(tokenizer, text: str) -> list[int]:
     return tokenizer.encode(text, specials="all")
 
 
-class Encoded:
-    """A data set as PyTorch has them: what a DataLoader hands to its workers."""
-
-    def __init__(self, tokenizer, texts: list[str]) -> None:
-        self.tokenizer, self.texts = tokenizer, texts
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    def __getitem__(self, place: int) -> list[int]:
-        return self.tokenizer.encode(self.texts[place])
-
-
-@pytest.mark.parametrize("kind", ["gpt2", "bbpe", "wordpiece"])
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
-def test_processes_however_they_begin(kind, method):
-    tokenizer = used(kind)
-    expected = [tokenizer.encode(text) for text in TEXTS]
-    data = Encoded(tokenizer, TEXTS)
+def test_processes_however_they_begin(method):
+    tokenizers = {kind: used(kind) for kind in ("gpt2", "bbpe", "wordpiece")}  # before there are processes to fork
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as pool:
-        assert list(pool.map(data.__getitem__, range(len(TEXTS)), chunksize=8)) == expected
+        for kind, tokenizer in tokenizers.items():
+            data = Encoded(tokenizer, TEXTS)
+            found = list(pool.map(data.__getitem__, range(len(TEXTS)), chunksize=8))
+            assert found == [tokenizer.encode(text) for text in TEXTS], kind
 
 
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
