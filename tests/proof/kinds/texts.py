@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lzma
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from random import Random
 
 from tests.differential.texts import REPRESENTATIVES, WORDS, corpus, random_bytes, random_texts
@@ -16,12 +16,13 @@ OF_EACH = 8 << 20
 
 
 @cache
-def real_texts() -> tuple[str, ...]:
-    """Return the repository's texts, and the beginnings of the long ones that lie beside it."""
+def real_texts() -> tuple[Callable[[], str], ...]:
+    """Return what gives each of the repository's texts, and the beginnings of the long ones that lie beside it."""
     long = sorted((SHARED / "corpora" / "bench").glob("*.txt.xz"))
-    return (*corpus().values(), *(beginning(str(path)) for path in long))
+    return (*(partial(str, text) for text in corpus().values()), *(partial(beginning, str(path)) for path in long))
 
 
+@cache  # one that is never drawn is never read
 def beginning(path: str) -> str:
     """Return the beginning of a compressed text."""
     with lzma.open(path) as file:
@@ -30,7 +31,7 @@ def beginning(path: str) -> str:
 
 def recut(chance: Random, size: int) -> str:
     """Return so many characters, at most, of a real text, from any of its characters on."""
-    text = chance.choice(real_texts())
+    text = chance.choice(real_texts())()
     start = chance.randrange(len(text) + 1)
     return text[start : start + size]
 
