@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from tests import syntax
 from tests.needs import skip
+from tests.syntax import written
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "bpe_cli"
@@ -89,15 +91,9 @@ def unit_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
-
-
-@cache
-def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+def nodes_of(path: Path) -> list[ast.AST]:
     """Return all nodes of a file, which each law looks through."""
-    return tuple(ast.walk(tree_of(path)))
+    return syntax.nodes_of(syntax.tree_of(path))
 
 
 @cache
@@ -146,7 +142,7 @@ def test_textbooks_take_only_tables_from_stages(path):
 @cache
 def calls_of(path: Path) -> list[tuple[str, int]]:
     """Return (dotted name, line) of every call by name."""
-    return [(ast.unparse(node.func), node.lineno) for node in nodes_of(path) if isinstance(node, ast.Call)]
+    return [(written(node.func), node.lineno) for node in nodes_of(path) if isinstance(node, ast.Call)]
 
 
 def test_every_module_has_a_layer():
@@ -196,7 +192,7 @@ NETWORK = {
 def test_nothing_else_uses_the_network(path):
     """Engines and integrations call their own libraries, which do; nobody else imports what could."""
     calls = [node for node in nodes_of(path) if isinstance(node, ast.Call)]
-    named = {each.args[0] for each in calls if ast.unparse(each.func) == "optional" and each.args}
+    named = {each.args[0] for each in calls if written(each.func) == "optional" and each.args}
     names = {*imports_of(path), *(str(each.value) for each in named if isinstance(each, ast.Constant))}
     assert not {name.split(".")[0] for name in names} & NETWORK
 
@@ -284,7 +280,7 @@ def test_no_imports_go_in_a_circle():
 def test_what_is_imported_by_name_is_of_the_same_package(path):
     """The tests above read imports: a module by its name is one that they would not see."""
     calls = [node for node in nodes_of(path) if isinstance(node, ast.Call)
-             and ast.unparse(node.func).split(".")[-1] in {"Modules", "import_module"}]  # fmt: skip
+             and written(node.func).split(".")[-1] in {"Modules", "import_module"}]  # fmt: skip
     named = [f"{ast.unparse(node.args[0]).removeprefix('f')[1:-1]}." for node in calls]
     means = module_of(path) in {"bpe_cli", "bpe_cli.support.lazy_modules"}  # the public names, and the means itself
     assert means or [name for name in named if not name.startswith(f"bpe_cli.{unit_of(path)}.")] == []
@@ -303,7 +299,7 @@ def test_views_are_blocks_that_one_module_draws_with_rich(path):
 def test_nobody_asks_which_way_the_engine_goes(path):
     """Whoever needs to know gets an answer from ``tokenizer.engine.compiled.Engine``."""
     asked = [ast.unparse(node) for node in nodes_of(path) if isinstance(node, ast.Call)
-             and ast.unparse(node.func) in {"isinstance", "type", "hasattr", "getattr"}
+             and written(node.func) in {"isinstance", "type", "hasattr", "getattr"}
              and "engine" in ast.unparse(node.args[0]).split(".")]  # fmt: skip
     assert asked == []
 
@@ -315,7 +311,7 @@ def test_what_a_model_may_have_is_declared(path):
         (node.lineno, ast.unparse(node))
         for node in nodes_of(path)
         if isinstance(node, ast.Call)
-        and ast.unparse(node.func) in {"getattr", "hasattr"}
+        and written(node.func) in {"getattr", "hasattr"}
         and ast.unparse(node.args[0]).endswith("model")
         and isinstance(node.args[1], ast.Constant)
     ]

@@ -15,6 +15,7 @@ from typing import TypeVar
 import pytest
 
 from tests.counted import at_least, compared
+from tests.syntax import nodes_of, tree_of, written
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
@@ -31,14 +32,9 @@ def name_of(path: Path) -> str:
 
 
 @cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
-
-
-@cache
 def functions_that_test(tree: ast.Module) -> list[ast.FunctionDef]:
     """Return the test functions, those in classes too."""
-    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test")]
+    return [node for node in nodes_of(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test")]
 
 
 @cache
@@ -57,7 +53,7 @@ def own_nodes(function: Function) -> list[ast.AST]:
 @cache
 def called(node: ast.AST) -> str:
     """Return the dotted name of what a call calls, "" for what is none."""
-    return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+    return written(node.func) if isinstance(node, ast.Call) else ""
 
 
 # -- every test asserts something ------------------------------------------------------------------
@@ -79,14 +75,14 @@ def asserts_itself(function: Function) -> bool:
 @cache
 def functions_of(tree: ast.Module) -> dict[str, Function]:
     """Return a module's functions and methods by their bare names."""
-    return {node.name: node for node in ast.walk(tree) if isinstance(node, Function)}
+    return {node.name: node for node in nodes_of(tree) if isinstance(node, Function)}
 
 
 @cache
 def helpers_of(path: Path) -> dict[str, Function]:
     """Return the functions that a module's tests can call by a name of theirs: its own, and those of tests/."""
     found: dict[str, Function] = {}
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(tree_of(path)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "tests":
             source = ROOT.joinpath(*node.module.split(".")).with_suffix(".py")
             if source.is_file():
@@ -230,7 +226,7 @@ def all_tests() -> Iterator[tuple[Path, ast.FunctionDef]]:
 @cache
 def statements_of(path: Path) -> list[ast.Assert | ast.Call]:
     """Return the assertions and calls of a module, which the laws are about."""
-    return [node for node in ast.walk(tree_of(path)) if isinstance(node, (ast.Assert, ast.Call))]
+    return [node for node in nodes_of(tree_of(path)) if isinstance(node, (ast.Assert, ast.Call))]
 
 
 def nodes(kind: type[Node]) -> Iterator[tuple[str, Node]]:
