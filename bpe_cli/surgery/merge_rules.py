@@ -6,8 +6,11 @@ piece is merged in Python instead, which does the same (the tests hold it to the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from itertools import chain
 
 from bpe_cli.errors import FormatError
 from bpe_cli.stages import (
@@ -35,26 +38,36 @@ class MergeRules:
     """
 
     def __init__(self, merges: Iterable[tuple[int, int, int]]) -> None:
-        self._rules: dict[tuple[int, int], tuple[int, int]] = {}
-        self._makers: dict[int, list[tuple[int, int]]] = {}
-        self._uses: dict[int, int] = {}
-        last = {(left, right): (priority, product) for priority, (left, right, product) in enumerate(merges)}
-        for (left, right), (priority, product) in last.items():
-            self.add(left, right, product, priority)
+        self._rules = {(left, right): (priority, product) for priority, (left, right, product) in enumerate(merges)}
+
+    # Whoever merges or spells a few tokens has no use for one of these, and merges are many.
+
+    @cached_property
+    def _makers(self) -> dict[int, list[tuple[int, int]]]:
+        """The pairs that make each token."""
+        makers: dict[int, list[tuple[int, int]]] = {}
+        for pair, (_, product) in self._rules.items():
+            makers.setdefault(product, []).append(pair)
+        return makers
+
+    @cached_property
+    def _uses(self) -> Counter[int]:
+        """How often each token is a part of a pair."""
+        return Counter(chain.from_iterable(self._rules))
 
     def add(self, left: int, right: int, product: int, priority: int) -> None:
         """Add a merge of a pair that has none; the lowest priority comes first."""
+        makers, uses = self._makers, self._uses
         self._rules[left, right] = (priority, product)
-        self._makers.setdefault(product, []).append((left, right))
-        for part in (left, right):
-            self._uses[part] = self._uses.get(part, 0) + 1
+        makers.setdefault(product, []).append((left, right))
+        uses.update((left, right))
 
     def __contains__(self, pair: tuple[int, int]) -> bool:
         return pair in self._rules
 
     def is_leaf(self, token_id: int) -> bool:
         """Return whether no merge uses a token as a part."""
-        return not self._uses.get(token_id)
+        return not self._uses[token_id]
 
     def is_made(self, token_id: int) -> bool:
         """Return whether a merge makes a token."""
@@ -62,11 +75,12 @@ class MergeRules:
 
     def remove(self, token_id: int) -> list[int]:
         """Remove the merges that make a leaf; return the parts of which it was made."""
+        uses = self._uses
         parts = []
         for pair in self._makers.pop(token_id, ()):
             del self._rules[pair]
             for part in pair:
-                self._uses[part] -= 1
+                uses[part] -= 1
                 parts.append(part)
         return parts
 
