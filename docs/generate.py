@@ -34,6 +34,7 @@ own `--help --all` by `make docs`; the tests check that it is up to date.
 SCRIPT = "import sys; sys.argv[0] = 'bpe'; from bpe_cli.cli.app import main; sys.exit(main())"
 
 
+@functools.cache
 def help_of(*command: str) -> str:
     """Return the help text of a command as a terminal without colours, 100 columns wide, shows it."""
     dropped = {"FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TERMINAL_WIDTH"}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -11,7 +9,9 @@ import pytest
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import named_encodings
 from bpe_cli.trainers import bbpe
+from tests import forking
 from tests.differential.texts import corpus
+from tests.thorough import more
 
 
 @pytest.mark.parametrize("name", ["gpt2", "o200k_base"])
@@ -63,7 +63,7 @@ training.start()
 while training.is_alive():
     counts.total
 """
-MERGED_BOTH_WAYS = """
+MERGED_BOTH_WAYS = f"""
 import sys
 from bpe_cli import _core
 sys.setswitchinterval(1e-5)
@@ -73,7 +73,7 @@ def merge(one, two):
     for _ in range(25):  # counts grow by half each time, and are refused from 2^64 on
         one.merge(two)
 
-for _ in range(40):
+for _ in range({more(10, 40)}):
     one, two = [_core.Counts.load(dump, 1 << 30) for dump in dumps]
     threads = [threading.Thread(target=merge, args=pair) for pair in ((one, two), (two, one))]
     for thread in threads:
@@ -86,4 +86,5 @@ for _ in range(40):
 @pytest.mark.parametrize("code", [ASKED_IN_PROGRESS, ASKED_BY_ANOTHER, MERGED_BOTH_WAYS], ids=["own", "other", "merge"])
 def test_counts_in_use_can_be_used(code, repository):
     """Nobody waits for a lock that whoever holds it cannot give back; the limit of time is there to end a deadlock."""
-    subprocess.run([sys.executable, "-c", PREPARE + code], check=True, timeout=20, cwd=repository)
+    done = forking.run(PREPARE + code, cwd=repository)
+    assert (done.returncode, done.stderr) == (0, b"")
