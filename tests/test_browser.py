@@ -9,6 +9,7 @@ from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.views.page.comparison import comparison_page
 from bpe_cli.views.page.page import texts_page
 from bpe_cli.views.page.svg import picture
+from tests.evil import EVIL
 from tests.thorough import more
 from tests.unit.reports.comparison.handmade import row_of
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
@@ -17,23 +18,6 @@ pytestmark = pytest.mark.slow
 
 PHONE = {"viewport": {"width": 360, "height": 640}, "has_touch": True, "is_mobile": True}
 
-EVIL = (
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(2)>",
-    "\"' onmouseover='alert(3)' style='position:fixed' x=\"",
-    "</style><style>*{display:none}</style>",
-    "</title><svg onload=alert(4)>",
-    "<!-- <script> <![CDATA[ ]]> -->",
-    "&lt;b&gt;&#x3c;&amp;&notin",
-    '<a id="t0-0" href="javascript:alert(5)" class="t0">1</a>',
-    "<base href=//evil.example><link rel=stylesheet href=//evil.example/a.css>",
-    "</div></section></main><plaintext>",
-    "<iframe srcdoc='<script>parent.alert(6)</script>'></iframe>",
-    "\u202eevil\u202c \u2066x\u2069 \u200f",
-    "nul\0 \x01\x1b[31m \x7f \x85 \x9b2J\r\n\r\ufeff\ufffe\U0010ffff",
-    "\u2028\u2029 ${alert(7)} `{{7*7}}`",
-    "<noscript><p title='</noscript><img src=x onerror=alert(8)>'>",
-)
 NAME = "<script>alert('name')</script>\"'\u202e\0</title>\udcff"
 # As tokens of their own, and cut into many.
 TOKENS = FakeTokenizer([text.encode() for text in EVIL], name=NAME, specials=[FakeSpecial(b"<script>alert(9)", 999)])

@@ -8,8 +8,9 @@ import pytest
 
 import bpe_cli
 from bpe_cli.playground import Playground
+from tests.evil import EVIL
 from tests.playground import Page, ids_by, serving, visited
-from tests.test_browser import EVIL, act_on_everything
+from tests.test_browser import act_on_everything
 
 pytestmark = pytest.mark.slow
 

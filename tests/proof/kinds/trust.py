@@ -19,12 +19,12 @@ from bpe_cli.corpus.objects import reading
 from bpe_cli.errors import BpeError
 from bpe_cli.tokenizer import named_encodings
 from tests.cli_runner import COMMAND, call, surroundings
+from tests.evil import EVIL
 from tests.needs import needs
 from tests.object_store import Shelf, environment
 from tests.proof.attempts import Found, Proof
 from tests.proof.child import Child, child
 from tests.special_tokenizers import MODELS, case, ids_or_none, reserved, text_of
-from tests.test_browser import EVIL
 from tests.work import seconds
 
 ROOM = 400 << 20
