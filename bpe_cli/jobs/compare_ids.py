@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import FormatError, InputError, UsageError
@@ -75,12 +75,8 @@ class OwnReader:
 
     def _encoded(self, texts: Sequence[bytes], threads: int) -> list[Ids]:
         ids, ends = self.model.encode_block(Block.of(texts), self._matcher, threads)
-        found: list[Ids] = []
-        start = 0
-        for end in ends:
-            found.append(tuple(ids[start:end]))
-            start = end
-        return found
+        numbers = ids.tolist()
+        return [tuple(numbers[start:end]) for start, end in pairwise((0, *ends))]
 
     def token(self, token_id: int) -> str:
         """Return what a token reads as."""
@@ -126,9 +122,10 @@ def compare_ids_of(
     plain = pairs[0]
     besides = None if options.library is not None else list(differences_besides(*models))
     groups = [_inputs(source, listener, streams)] if source is not None else []
-    report = compare_ids(plain, [*groups, *_built_in(models, "")], besides, explain=_explainer(plain))
+    built_in = _built_in(models)
+    report = compare_ids(plain, [*groups, *_in_batches(built_in, "")], besides, explain=_explainer(plain))
     for readers in pairs[1:]:
-        more = compare_ids(readers, _built_in(models, ", special tokens found"), explain=_explainer(readers))
+        more = compare_ids(readers, _in_batches(built_in, ", special tokens found"), explain=_explainer(readers))
         report = IdsReport(report.names, report.texts + more.texts, report.first or more.first, report.besides)
     return report
 
@@ -175,20 +172,28 @@ def _inputs(source: Source, listener: Listener, streams: Streams) -> tuple[str, 
     return "the inputs", batches()
 
 
-def _built_in(models: Sequence[Tokenizer], suffix: str) -> Iterator[tuple[str, Iterator[list[tuple[str, bytes]]]]]:
-    """Yield the texts that are brought: tricky ones, samples, and what all tokens read as."""
+def _built_in(models: Sequence[Tokenizer]) -> list[tuple[str, str, Collection[bytes]]]:
+    """Return the texts that are brought: tricky ones, samples, and what all tokens read as; and what each is called."""
     from bpe_cli.formats.proof import comparing
 
-    yield f"tricky texts{suffix}", _batches("a tricky text", comparing.tricky())
-    yield f"samples of languages and code{suffix}", _batches("a sample", comparing.of_samples())
-    marked = dict.fromkeys(text for model in models for text in comparing.of_special_tokens(model))
-    if marked:
-        yield f"around special tokens{suffix}", _batches("a text with a special token", marked)
-    whole = dict.fromkeys(text for model in models for texts in comparing.of_tokens(model) for text in texts)
-    yield f"the whole vocabulary{suffix}", _batches("the vocabulary", whole)
+    marked = dict.fromkeys(chain.from_iterable(map(comparing.of_special_tokens, models)))
+    whole = dict.fromkeys(chain.from_iterable(chain.from_iterable(map(comparing.of_tokens, models))))
+    groups: list[tuple[str, str, Collection[bytes]]] = [
+        ("tricky texts", "a tricky text", comparing.tricky()),
+        ("samples of languages and code", "a sample", comparing.of_samples()),
+        ("around special tokens", "a text with a special token", marked),
+        ("the whole vocabulary", "the vocabulary", whole),
+    ]
+    return groups if marked else [*groups[:2], groups[3]]
 
 
-def _batches(where: str, texts: Sequence[bytes] | dict[bytes, None]) -> Iterator[list[tuple[str, bytes]]]:
+def _in_batches(
+    groups: Iterable[tuple[str, str, Collection[bytes]]], suffix: str
+) -> Iterator[tuple[str, Iterator[list[tuple[str, bytes]]]]]:
+    return ((f"{name}{suffix}", _batches(where, texts)) for name, where, texts in groups)
+
+
+def _batches(where: str, texts: Iterable[bytes]) -> Iterator[list[tuple[str, bytes]]]:
     left = iter(texts)
     while batch := [(where, each) for each in islice(left, _AT_ONCE)]:
         yield batch

@@ -143,11 +143,11 @@ def compare_ids(
             left_out += len(batch) - len(taken)
             count += len(taken)
             texts = [text for _, text in taken]
-            for number, (one, other) in enumerate(zip(*(each.encode(texts) for each in readers), strict=True)):
-                if one != other:
-                    different += 1
-                    if first is None:
-                        first = _difference(readers, *taken[number], explain)
+            both = (each.encode(texts) for each in readers)
+            differs = [one != other for one, other in zip(*both, strict=True)]
+            different += sum(differs)
+            if first is None and True in differs:
+                first = _difference(readers, *taken[differs.index(True)], explain)
         done.append(Texts(name, count, different, left_out))
     return IdsReport(
         (readers[0].name, readers[1].name), tuple(done), first, None if besides is None else tuple(besides)
