@@ -51,8 +51,6 @@ MOST_CONNECTIONS = 32
 """At a time. A browser has six."""
 SECONDS = 10.0
 """That a client has to send its request, and again to take the answer."""
-_CLOSED_AFTER = 0.05
-"""Seconds after which ``close`` is noticed at the latest, if nobody asks for anything meanwhile."""
 
 _FOREIGN_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 _HEADERS = {
@@ -123,7 +121,7 @@ class Playground:
     def serve(self) -> None:
         """Answer until the process ends, or ``close`` is called in another thread."""
         self._begun = True
-        self._server.serve_forever(_CLOSED_AFTER)
+        self._server.serve_forever()
 
     def start(self) -> None:
         """Answer in a thread of its own, and return at once."""
