@@ -207,9 +207,12 @@ def cannot_encode(error: ValueError, data: bytes | memoryview, offset: int = 0) 
         return InputError(str(sentence))
     around = bytes(data[max(0, place[0] - 20) : place[0] + 20]).decode("utf-8", "backslashreplace")
     byte, _, rest = str(sentence).partition(" has ")
+    value = int(byte.rpartition("0x")[2], 16)
+    without = f"as `tr -d '\\{value:03o}'` does" if value < 0x80 else "with the character that it is a part of"
     return InputError(
         f"{byte} at offset {offset + place[0]} has {rest} in this tokenizer: {around!r}",
-        hint='the tokenizer was trained without it; train with `initial_alphabet="all"`, which has every byte',
+        hint=f"the tokenizer was trained without it: take it out of the text, {without}, or train with "
+        '`initial_alphabet="all"`, which has every byte',
     )
 
 

@@ -245,8 +245,14 @@ def test_a_byte_without_a_token_is_named_alike(name):
     model = RankBpe(Vocabulary.from_tokens(BYTES[:128]))
     tokenizer = Tokenizer(model, PLAIN[name].pre_tokenizer)
     for engine in both(tokenizer):
-        with pytest.raises(InputError, match=r"byte 0xC3 at offset 3 has no token in this tokenizer: '.*é'"):
+        with pytest.raises(InputError, match=r"byte 0xC3 at offset 3 has no token in this tokenizer: '.*é'") as caught:
             engine.encode(Block.of([b"low", "é".encode()]))
+        assert "take it out of the text, with the character that it is a part of, or train with" in caught.value.hint
+    without = Tokenizer(RankBpe(Vocabulary.from_tokens([*BYTES[:3], *BYTES[4:128]])), PLAIN[name].pre_tokenizer)
+    for engine in both(without):
+        with pytest.raises(InputError, match="byte 0x03 at offset 1") as caught:
+            engine.encode(Block.of([b"a\3"]))
+        assert r"as `tr -d '\003'` does" in caught.value.hint
 
 
 def test_a_cache_that_is_cleared_changes_no_ids():
