@@ -13,7 +13,8 @@ from bpe_cli.cli import console
 from bpe_cli.cli.app import NAMES, load
 from bpe_cli.cli.console import in_options
 from bpe_cli.cli.options import Option, parameters_of
-from tests.test_architecture import MODULES, imports_of, name_of, nodes_of, tree_of, unit_of
+from tests.syntax import tree_of
+from tests.test_architecture import MODULES, imports_of, name_of, nodes_of, unit_of
 
 CLI_KNOWS = {"cli", "jobs", "views", "results", "support", "errors", "teaching"}
 CLI_MAY_IMPORT = {
