@@ -99,7 +99,9 @@ class Plan:
         """Return what the reference makes of a text, and its name."""
         vocabulary, source = self.vocabularies[tokenizer], (self.texts | self.collections | self.parts)[text]
         library = self.reference_library(vocabulary)
-        path = texts.running(source, self.folder, stride) if running else source.path
+        path = texts.without(source.path, vocabulary.lacks)
+        if running:
+            path = texts.running(path, stride)
         job = vocabulary.job(
             operation="encode", library=library, way=self.way_of(library, running=running), threads=max(self.threads),
             text=str(path), stride=1 if running else stride,

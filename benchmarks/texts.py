@@ -172,12 +172,26 @@ def shortened(text: Text, size: int, folder: Path) -> Text:
     return store(f"{text.name} {size // 1_000_000} MB", documents, f"the first {size // 1_000_000} MB of it", folder)
 
 
-def running(text: Text, folder: Path, stride: int = 1) -> Path:
-    """Store every ``stride``-th document of a text as one, without NULs, and give the file."""
-    path = folder / f"{text.name} {stride} running.txt"
-    if not path.exists():
-        path.write_bytes(b"".join(read(text.path, stride)))
-    return path
+def running(path: Path, stride: int = 1) -> Path:
+    """Store every ``stride``-th document of a stored text as one, without NULs, and give the file."""
+    one = path.with_name(f"{path.stem} {stride} running.txt")
+    if not one.exists():
+        one.write_bytes(b"".join(read(path, stride)))
+    return one
+
+
+def without(path: Path, lacking: bytes) -> Path:
+    """Store a stored text without the documents that have one of some bytes, and give the file."""
+    if not lacking:
+        return path
+    documents = read(path)
+    left = [document for document in documents if len(document.translate(None, lacking)) == len(document)]
+    if len(left) == len(documents):
+        return path
+    rest = path.with_name(f"{path.stem} without {lacking.hex()[:100]}.txt")
+    if not rest.exists():
+        rest.write_bytes(SEPARATOR.join(left))
+    return rest
 
 
 def read(path: Path, stride: int = 1) -> list[bytes]:

@@ -52,7 +52,8 @@ class Vocabulary:
 
     ``kind`` is ``byte-level``, ``stages`` (the same behind a normalizer or several splits), ``wordpiece``,
     ``unigram`` or ``sentencepiece`` (pairs of characters by scores); ``reference`` the library whose ids
-    are right; the rest is as in :class:`Job`.
+    are right; ``lacks`` the ASCII bytes that it has no token for: ours refuses documents with one, others drop it, so
+    that they are not measured; the rest is as in :class:`Job`.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Vocabulary:
     ranks: str = ""
     tokenizer_json: str = ""
     sentencepiece: str = ""
+    lacks: bytes = b""
 
     def job(self, **what: Any) -> Job:
         """Return a job with this tokenizer."""
@@ -82,6 +84,19 @@ def with_short_scores(document: str) -> str:
     contents = json.loads(document)
     contents["model"]["vocab"] = [[token, round(score, 4)] for token, score in contents["model"]["vocab"]]
     return json.dumps(contents, ensure_ascii=False)
+
+
+def refused(tokenizer: Any) -> bytes:
+    """Return the ASCII bytes that a tokenizer of ours has no token for: Falcon's has none for 14 of them."""
+    from bpe_cli import InputError
+
+    found = bytearray()
+    for byte in range(128):
+        try:
+            tokenizer.encode(bytes([byte]))
+        except InputError:
+            found.append(byte)
+    return bytes(found)
 
 
 def unescaped(pattern: str) -> str:
@@ -125,7 +140,8 @@ def prepare(name: str, folder: Path, repository: Path) -> Vocabulary | None:
         if not source.is_file():
             return None
         if kind == "stages":
-            return Vocabulary(name, kind, reference, str(source), tokenizer_json=str(source))
+            lacks = refused(load(source))
+            return Vocabulary(name, kind, reference, str(source), tokenizer_json=str(source), lacks=lacks)
         if source.suffix == ".json":
             hf_json.write_text(with_short_scores(source.read_text(encoding="utf-8")), encoding="utf-8")
             source = hf_json

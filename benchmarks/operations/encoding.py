@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from benchmarks import texts
 from benchmarks.entries import Entry
 from benchmarks.libraries import LIBRARIES, OURS
 from benchmarks.texts import COLLECTIONS
@@ -52,7 +53,7 @@ class Encode:
                         stride = self.stride_of(name, vocabulary)
                         job = vocabulary.job(
                             operation="encode", library=name, way=way, threads=threads, passes=PASSES,
-                            text=str(text.path), stride=stride,
+                            text=str(texts.without(text.path, vocabulary.lacks)), stride=stride,
                         )  # fmt: skip
                         rounds = plan.options.repetitions if leads else OTHER_ROUNDS
                         entry = plan.entry(job, text.name, vocabulary.name, ("cold", "warm"), rounds)

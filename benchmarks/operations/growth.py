@@ -49,7 +49,7 @@ class Growth:
         """Yield the processes of a round."""
         text = plan.texts.get(TEXT) or next(iter(plan.texts.values()))
         mode, threads = plan.options.mode == "full", max(plan.threads)
-        source = running(text, plan.folder)
+        source = running(text.path)
         for megabytes in MEGABYTES[mode]:
             make = partial(repeated, source, megabytes * 1_000_000)
             yield self.entry("encode", f"{megabytes} MB", threads, make, self.encode(threads))

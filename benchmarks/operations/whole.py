@@ -56,7 +56,7 @@ class Whole:
         target = plan.folder / "whole.bin"
         if name == OURS:
             command = [
-                *bpe_command(), "encode", str(texts.running(text, plan.folder)), "-t", vocabulary.load, "--to", "bin",
+                *bpe_command(), "encode", str(texts.running(text.path)), "-t", vocabulary.load, "--to", "bin",
                 "-o", str(target), "--threads", str(threads),
             ]  # fmt: skip
         else:

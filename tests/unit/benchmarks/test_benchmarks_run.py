@@ -12,7 +12,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from benchmarks import again, entries, instructions, machine, pace, plan, render, results, run, texts
+import bpe_cli
+from benchmarks import again, entries, instructions, machine, pace, plan, render, results, run, texts, vocabularies
 from benchmarks.libraries import OURS
 from benchmarks.operations import OPERATIONS, growth, starting
 from benchmarks.operations.learning import LearnModels, quality
@@ -270,10 +271,19 @@ def test_hostile_texts_are_the_same_every_time(name, tmp_path):
 
 def test_growing_text_has_the_size_that_was_asked_for(text, tmp_path):
     target = tmp_path / "grown"
-    source = texts.running(text, tmp_path)
+    source = texts.running(text.path)
     for size in (1, source.stat().st_size, 5 * source.stat().st_size + 3):
         assert growth.repeated(source, size, target) == target.stat().st_size == size
         assert source.read_bytes().startswith(target.read_bytes()[: source.stat().st_size])
+
+
+def test_documents_that_a_tokenizer_refuses_are_left_out(tmp_path):
+    lacking = vocabularies.refused(bpe_cli.train(["low\x03"], vocab_size=4, initial_alphabet="seen"))
+    assert (len(lacking), b"\x03" in lacking, b"\x04" in lacking) == (124, False, True)
+    stored = texts.store("mixed", [b"low", b"a\x03", b"w\x04", b"ow"], "made up", tmp_path)
+    assert texts.without(stored.path, b"") == texts.without(stored.path, b"\x05") == stored.path
+    assert texts.read(texts.without(stored.path, b"\x03\x04")) == [b"low", b"ow"]
+    assert texts.running(texts.without(stored.path, b"\x03\x04")).read_bytes() == b"lowow"
 
 
 def test_whole_processes_write_what_the_reference_does(text, tmp_path, repository):
