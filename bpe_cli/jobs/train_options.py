@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import MISSING, Field, fields
 from functools import cache
 from types import MappingProxyType
@@ -27,9 +27,13 @@ def is_needed(each: Field[Any]) -> bool:
     return each.default is MISSING and each.default_factory is MISSING
 
 
-@cache
 def kinds_of(options: type[Options]) -> Mapping[str, Any]:
-    """Return the types of an algorithm's options by their names."""
+    """Return the types of an algorithm's options by their names; they are read once."""
+    return _kinds_of(typing.cast(Hashable, options))  # a class is, though mypy says that this one is not
+
+
+@cache
+def _kinds_of(options: Hashable) -> Mapping[str, Any]:
     return MappingProxyType(typing.get_type_hints(options))
 
 
