@@ -10,9 +10,11 @@ import errno
 import os
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from random import Random
 from unittest import mock
@@ -39,17 +41,26 @@ OBJECT = "bucket/data/text.txt"
 
 
 def build(folder: Path) -> Path:
-    """Compile what lets calls fail; skip where that cannot be."""
+    """Give the library that lets calls fail; skip where that cannot be."""
     library = folder / "failing_calls.so"
+    library.write_bytes(compiled())
+    return library
+
+
+@cache
+def compiled() -> bytes:
+    """Compile it, once for all proofs of a process."""
     how = ["-O1", "-U_FORTIFY_SOURCE", "-shared", "-fPIC"]
-    command = [os.environ.get("CC", "cc"), *how, "-o", str(library), str(SOURCE), "-ldl"]
     if sys.platform != "linux":
         skip(NO_FAILING_CALLS)
-    try:
-        subprocess.run(command, check=True, capture_output=True)
-    except OSError:
-        skip(NO_FAILING_CALLS)
-    return library
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder, "failing_calls.so")
+        command = [os.environ.get("CC", "cc"), *how, "-o", str(library), str(SOURCE), "-ldl"]
+        try:
+            subprocess.run(command, check=True, capture_output=True)
+        except OSError:
+            skip(NO_FAILING_CALLS)
+        return library.read_bytes()
 
 
 class Desk:
