@@ -41,6 +41,9 @@ from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
+OWN = (EventBpe, FewestTokens, GreedyCover, LongestMatch, MaxMatch, NGram)
+"""Models that Hugging Face's library does not read."""
+
 LONGEST_NGRAM = 64
 
 
@@ -300,6 +303,8 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
     tokens = byte_level.visible_tokens(model.vocabulary) if model.byte_level else _texts(model.vocabulary)
     vocab = byte_level.write_vocabulary(tokenizer, tokens)
     names = {token_id: text for text, token_id in vocab.items()}
+    if isinstance(model, OWN) and (apart := _apart(tokenizer)):
+        vocab = {text: token_id for text, token_id in vocab.items() if token_id not in apart}
     names |= {token.token_id: special_text(token) for token in tokenizer.special_tokens}
     unknown = None if model.unk_id is None else names[model.unk_id]
     content: dict[str, Any] = {"type": type(model).__name__, "unk_token": unknown}
@@ -353,6 +358,17 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
     elif not isinstance(model, (MaxMatch, GreedyCover)):
         raise FormatError(f"tokenizer.json has no form for {ALGORITHMS[model.kind]}")
     return content | {"vocab": vocab}
+
+
+def _apart(tokenizer: Tokenizer) -> set[int]:
+    """Return the ids of added tokens that are not special, and that the model does not match.
+
+    Hugging Face's library needs them in the vocabulary where their ids do not follow its own, and matches them then. It
+    reads none of our own models, and we take the ids that added tokens state.
+    """
+    model = tokenizer.model
+    added = [token.token_id for token in tokenizer.special_tokens if not token.special]
+    return {token_id for token_id in added if token_id != model.unk_id and not model.vocabulary.among((token_id,))}
 
 
 def _texts(vocabulary: Vocabulary) -> list[str]:

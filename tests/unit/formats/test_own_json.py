@@ -111,3 +111,18 @@ def test_hugging_face_loads_its_file(name):
 
 def test_it_holds_every_feature():
     assert {feature.name for feature in FEATURES} <= own_json.HOLDS
+
+
+@pytest.mark.parametrize("kind", [FewestTokens, LongestMatch, MaxMatch, GreedyCover])
+def test_an_added_token_that_the_model_does_not_match_is_none_that_it_matches_when_it_is_read(kind, tmp_path):
+    """Where an id is unused, Hugging Face's library would need it in the vocabulary, which it is not of here."""
+    vocabulary = Vocabulary.from_tokens([b"a", b"", b"b"])
+    added = SpecialToken(b"ab", 3, special=False, single_word=True)
+    tokenizer = Tokenizer(kind(vocabulary, unk_id=None), special_tokens=(added,))
+    path = tmp_path / "bpe.json"
+    path.write_bytes(formats.dump(tokenizer, "bpe.json")[""])
+    again = formats.load(path)
+    assert again == tokenizer
+    assert [again.encode(text) for text in ("ab", "bab", "aab")] == [
+        tokenizer.encode(text) for text in ("ab", "bab", "aab")
+    ]
