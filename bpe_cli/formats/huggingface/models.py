@@ -3,6 +3,8 @@
 Models that Hugging Face's library does not have are written in the same layout, with a ``type`` of
 their own, which that library refuses: ``SuffixBpe``, ``EventBpe``, ``ScoredBpe``, ``LongestMatch``, ``FewestTokens``,
 ``MaxMatch``, ``GreedyCover``, ``NGram``.
+
+Length: each model is read here and written here, so that its form can be read in one place.
 """
 
 from __future__ import annotations
