@@ -166,7 +166,7 @@ def run_here(command: str, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes
 
 @contextlib.contextmanager
 def piped(file: IO[bytes]) -> Iterator[IO[str]]:
-    """Give what can be read of a file: by a pipe, as only a pipe can be read once; nothing, for ``/dev/null``."""
+    """Yield the content of a file as a pipe, which can be read only once; ``/dev/null`` is yielded as it is."""
     if file.name == os.devnull:
         with open(os.devnull, encoding="utf-8") as nothing:
             yield nothing

@@ -22,11 +22,11 @@ def usage_error(error: Exception, words: list[str], commands: Collection[str]) -
         name = missing[1] or missing[2] or ""
         if (found := _no_command(name, words[words.index(name) + 1 :], known=bool(near))) is not None:
             return found
-    if options := getattr(error, "possibilities", None):
+    if similar := getattr(error, "possibilities", None) or ():
         message = message.partition(" (Possible options")[0]
-        near = " or ".join(sorted(options)) + "?"
+        near = " or ".join(sorted(similar)) + "?"
     if missing := re.fullmatch(r"No such option: (--\S+)", message):
-        if (dashed := missing[1].replace("_", "-")) in (getattr(error, "possibilities", None) or ()):
+        if (dashed := missing[1].replace("_", "-")) in similar:
             near = f"{dashed}?"
         elif ours := other_names.option_of(command, missing[1]):
             near, otherwise = "", ours

@@ -179,7 +179,7 @@ def adopted(options: Options, cutting: Cutting, *, listener: Listener = SILENCE)
 
 
 def _differences(made: Cutting, chosen: Cutting) -> Iterator[str]:
-    """Say what counts were made with that a training on them does not have."""
+    """Name what the counts were made with that the options of the training lack."""
     if made.special_tokens and not chosen.special_tokens:
         tokens = listed([quote(token) for token in made.special_tokens], separator=", ")
         yield f"the counts were made with `split_special`, which leaves {tokens} out"

@@ -74,7 +74,7 @@ class TextMethods(_core.Tokenizer):
     if not TYPE_CHECKING:  # type checkers know better which attributes there are
 
         def __getattr__(self, name):
-            """Say what an attribute is called here that other libraries' tokenizers have."""
+            """Point whoever asks for an attribute of another library's tokenizer to ours."""
             from bpe_cli.support.other_libraries import METHODS, here
 
             sentence = f"{type(self).__name__!r} object has no attribute {name!r}{here(METHODS, name)}"

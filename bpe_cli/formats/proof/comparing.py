@@ -277,11 +277,13 @@ def of_special_tokens(tokenizer: Tokenizer) -> Iterator[bytes]:
 
 
 def _variants(content: bytes) -> set[bytes]:
-    """Return texts that normalizing may make equal to a token's."""
+    """Return texts that normalizing, or a mark that is put before a text, may make equal to a token's."""
     text = content.decode("utf-8", "surrogateescape")
     cased = (text.swapcase(), text.upper(), text.lower(), text.title())
     formed = (unicodedata.normalize(form, text) for form in ("NFC", "NFD", "NFKC", "NFKD"))
-    variants = {each.encode("utf-8", "surrogateescape") for each in (*cased, *formed, f" {text} ")}
+    unmarked = text.replace("▁", " ")
+    forms = (*cased, *formed, f" {text} ", unmarked, unmarked.strip())
+    variants = {each.encode("utf-8", "surrogateescape") for each in forms}
     return variants - {content}
 
 

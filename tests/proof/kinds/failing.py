@@ -41,7 +41,7 @@ OBJECT = "bucket/data/text.txt"
 
 
 def build(folder: Path) -> Path:
-    """Give the library that lets calls fail; skip where that cannot be."""
+    """Return the library that makes calls fail; skip where it cannot be compiled."""
     library = folder / "failing_calls.so"
     library.write_bytes(compiled())
     return library

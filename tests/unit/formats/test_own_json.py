@@ -19,6 +19,7 @@ from bpe_cli.stages import (
     GreedyCover,
     LongestMatch,
     MaxMatch,
+    Metaspace,
     Model,
     NGram,
     ScoredBpe,
@@ -126,3 +127,13 @@ def test_an_added_token_that_the_model_does_not_match_is_none_that_it_matches_wh
     assert [again.encode(text) for text in ("ab", "bab", "aab")] == [
         tokenizer.encode(text) for text in ("ab", "bab", "aab")
     ]
+
+
+@pytest.mark.parametrize("name", ["bpe.json", "tokenizer.json"])
+def test_an_added_token_that_their_models_would_match_is_refused(name):
+    """A mark that is put before the text makes it: the model would match it then, which it does not before."""
+    model = WordLevel(Vocabulary.from_tokens([b"<unk>", b"", b"b"]), unk_id=0)
+    added = SpecialToken("▁ab".encode(), 3, special=False, normalized=False)
+    tokenizer = Tokenizer(model, pre_tokenizer=(Metaspace("▁", "first", split=False),), special_tokens=(added,))
+    with pytest.raises(FormatError, match=r'"ab" becomes "<unk>" .0., and read back "▁ab" .3.'):
+        formats.dump(tokenizer, name)
