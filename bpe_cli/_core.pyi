@@ -125,18 +125,9 @@ class Stages:
         """Normalize and cut one text. Gives the rewritten text; start and end of each piece in it; start and end in
         ``data`` of what each piece stands for."""
 
-    def leaves(self, texts: Iterable[_Text]) -> bool:
-        """Return whether the normalizers are certain to leave all texts as they are, and any part of them."""
-
     def safe_cut(self, data: Buffer) -> int:
         """Return the last offset at which the text can be cut and each part handled by itself (the later one
         ``continued``), whatever follows; 0 when there is none."""
-
-def parts_by_stages(
-    stages: Stages, data: Buffer, ends: Buffer, matcher: SpecialMatcher | None
-) -> tuple[list[int], list[bool]]:
-    """Take documents apart into stretches that the normalizers leave as they are, and others: where each ends, and
-    which it is. Documents are cut as well, outside of what the matcher finds."""
 
 def charsmap(name: str) -> bytes:
     """Build the table of a named normalization, as ``Charsmap`` and ``Precompiled`` take it in base64.
@@ -153,8 +144,8 @@ class Encoder:
     """A compiled tokenizer: immutable but for caches, shared by threads.
 
     Made of stages and any model, or ``plain``: a byte-level BPE model for text that is only split. What takes stages
-    (``sample``, ``spans``, ``nbest``) is a ValueError for a plain one. Encoding raises ValueError if the model has no
-    token for a byte: (sentence, offset in ``data``); and MemoryError if there is none for the ids.
+    (``sample``, ``spans``, ``nbest``) is a ValueError for a plain one, behind stages too. Encoding raises ValueError if
+    the model has no token for a byte: (sentence, offset in ``data``); and MemoryError if there is none for the ids.
     """
 
     def __init__(
@@ -180,17 +171,31 @@ class Encoder:
 
     @staticmethod
     def plain(
-        splitter: Splitter, tokens: _Tokens, *, prefix_space: bool, merges: Buffer | None, whole_pieces: bool
+        splitter: Splitter,
+        tokens: _Tokens,
+        *,
+        prefix_space: bool,
+        merges: Buffer | None,
+        whole_pieces: bool,
+        stages: Stages | None = None,
     ) -> Encoder:
         """Compile a byte-level BPE model behind a splitter. Without merges the lowest id of a concatenation wins; with
-        ``whole_pieces`` a piece that is a token becomes that token before any merging."""
+        ``whole_pieces`` a piece that is a token becomes that token before any merging. ``stages`` are normalizers and
+        pre-tokenizers that cut as the splitter does: text that the normalizers may change goes through them."""
 
     @staticmethod
-    def written(splitter: Splitter, tables: WrittenTables, *, prefix_space: bool, whole_pieces: bool) -> Encoder:
+    def written(
+        splitter: Splitter,
+        tables: WrittenTables,
+        *,
+        prefix_space: bool,
+        whole_pieces: bool,
+        stages: Stages | None = None,
+    ) -> Encoder:
         """Compile the model of what a document was read into, as ``plain`` does."""
 
     @staticmethod
-    def embedded(sha256: str, splitter: Splitter, prefix_space: bool) -> Encoder:
+    def embedded(sha256: str, splitter: Splitter, prefix_space: bool, stages: Stages | None = None) -> Encoder:
         """Use a rank table that is laid into this module, by the sha256 of its ``.tiktoken`` file. Raises KeyError if
         there is none with that sha256."""
 
@@ -330,7 +335,7 @@ class Tokenizer:
         add_special_tokens: bool = False,
         specials: Literal["all"] | Collection[str] = (),
     ) -> int: ...
-    def _know(self, encoder: Encoder, matcher: SpecialMatcher | None, leaving: Stages | None) -> None: ...
+    def _know(self, encoder: Encoder, matcher: SpecialMatcher | None) -> None: ...
 
 @disjoint_base
 class KnownTexts:

@@ -113,7 +113,6 @@ KNOW_BLOCK_FLAGS = {
     "bpe_cli/support/blocks.py": "a block has them",
     "bpe_cli/tokenizer/engine/compiled.py": "the core asks for them",
     "bpe_cli/tokenizer/engine/by_regex.py": "the core asks for them",
-    "bpe_cli/tokenizer/engine/by_text.py": "takes blocks apart, and joins what their parts were encoded to",
     "bpe_cli/stages/counting.py": "the core asks for them",
     "bpe_cli/sinks/lines.py": "the core asks for them",
     "bpe_cli/trainers/base.py": "leaves documents out of blocks without making an object of each",

@@ -726,11 +726,9 @@ class TextMethods(_core.Tokenizer):
 
     def _learn(self) -> None:
         """Have ``encode`` and ``count`` be one call into the core, where nothing is asked for: most of a short one."""
-        matcher = self._matcher(())
-        found = self._tokenizer.engine.at_once(matcher)
-        if found is not None:
-            encoder, leaving = found
-            self._know(encoder, matcher, leaving)
+        encoder = self._tokenizer.engine.encoder_of_texts
+        if encoder is not None:
+            self._know(encoder, self._matcher(()))
 
     @cached_property
     def _matchers(self) -> dict[Specials, tuple[_core.SpecialMatcher | None]]:

@@ -1,6 +1,7 @@
-//! From documents to ids: one [`Encoder`], and two ways through it.
+//! From documents to ids: one [`Encoder`], and three ways through it.
 
 mod apart;
+mod by_text;
 mod driver;
 pub(crate) mod encoded;
 pub(crate) mod gather;
@@ -8,6 +9,7 @@ mod plain;
 mod staged;
 mod workers;
 
+pub use by_text::ByText;
 pub use driver::Encoder;
 pub(crate) use driver::{Encode, Job};
 pub use plain::Plain;

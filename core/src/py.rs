@@ -18,7 +18,6 @@ mod last_words;
 mod measure;
 mod numbers;
 mod one_text;
-mod parts;
 mod picky;
 mod progress;
 mod split;
@@ -99,7 +98,6 @@ mod _core {
     #[pymodule_export]
     use super::one_text::OneText;
     #[pymodule_export]
-    use super::parts::parts_by_stages;
     #[pymodule_export]
     use super::picky::{PickyTraining, train_picky};
     #[pymodule_export]

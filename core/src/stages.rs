@@ -12,7 +12,7 @@ use crate::split::stage::{self, Pieces, PreTokenizer};
 use crate::text::Text;
 
 mod between;
-pub mod parts;
+pub mod stretches;
 
 /// The specification of all stages before the model.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from bpe_cli import _core
@@ -18,7 +18,7 @@ from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import bytes_of, cannot_encode, cannot_spell
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.fast_typing import TYPE_CHECKING, TypeVar, cast
-from bpe_cli.tokenizer.engine import Place, by_text, only_splits, split_patterns, variation
+from bpe_cli.tokenizer.engine import Place, only_splits, split_patterns, variation
 
 if TYPE_CHECKING:
     from typing import Any
@@ -34,17 +34,6 @@ T = TypeVar("T")
 _NO_SPECIALS = b"", b"", b""
 
 
-def _encoded(
-    encoder: _core.Encoder, block: Block, matcher: _core.SpecialMatcher | None, threads: int
-) -> tuple[memoryview, memoryview]:
-    ids, ends = encoder.encode(block.data, block.ends, matcher, threads, block.continued)
-    return memoryview(ids), memoryview(ends)
-
-
-def _counted(encoder: _core.Encoder, block: Block, matcher: _core.SpecialMatcher | None, threads: int) -> memoryview:
-    return memoryview(encoder.count(block.data, block.ends, matcher, threads, block.continued))
-
-
 def _laid_together(texts: Sequence[Text]) -> Block:
     return Block.of([bytes_of(text, f"texts[{place}]") for place, text in enumerate(texts)])
 
@@ -55,8 +44,9 @@ class Engine:
     Whatever encodes raises ``InputError`` if a byte of the text has no token, ``FormatError`` if the tokenizer's
     tables contradict each other; ``threads`` changes no result.
 
-    Text that is only split goes a short way. What that does not do (sampling, spans of tokens that take whitespace
-    along) goes through all stages, as everything of other tokenizers does: their encoder is compiled when it is needed.
+    Text that is only split goes a short way, and so does what NFC leaves as it is before text is split. What the short
+    way does not do (sampling, spans of tokens that take whitespace along) goes through all stages, as everything of
+    other tokenizers does: their encoder is compiled when it is needed.
 
     Attributes:
         slow_patterns: The split patterns that the core has no scanner for; empty when all is fast.
@@ -88,10 +78,10 @@ class Engine:
         if isinstance(splitter, RegexSplitter) and not only_splits(parts.model, (), stages, ()):
             splitter = None  # the core runs it among the stages
         self._only_splits = splitter is not None
+        self._prefix_space = any(isinstance(stage, PrefixSpace) for stage in stages)
         if patterns is None or splitter is None:
             _ = self._stages
             return
-        self._prefix_space = any(isinstance(stage, PrefixSpace) for stage in stages)
         self.has_spans = parts.codebook is None and not any(each.lstrip or each.rstrip for each in parts.special_tokens)
         self._splitter = splitter
         if not isinstance(self._splitter, _core.Splitter):
@@ -118,57 +108,42 @@ class Engine:
     @cached_property
     def _encoder(self) -> _core.Encoder:
         """The compiled encoder, by the short way if there is one."""
-        if not self._only_splits:
-            return self._staged
+        if self._only_splits:
+            return self._short(self._splitter if isinstance(self._splitter, _core.Splitter) else _core.Splitter("null"))
+        splitter = self._behind_nfc
+        return self._staged if splitter is None else self._short(splitter, self._stages)
+
+    def _short(self, splitter: _core.Splitter, stages: _core.Stages | None = None) -> _core.Encoder:
+        """Compile the short way, and the stages for text that does not stay as it is before it is split."""
         model, vocabulary = self._parts.model, self._parts.model.vocabulary
-        splitter = self._splitter if isinstance(self._splitter, _core.Splitter) else _core.Splitter("null")
         try:
             if vocabulary.embedded is not None and not isinstance(model, MergeBpe):
-                return _core.Encoder.embedded(vocabulary.embedded, splitter, self._prefix_space)
+                return _core.Encoder.embedded(vocabulary.embedded, splitter, self._prefix_space, stages)
             merges, space = model.merges, self._prefix_space
             whole = merges is None or model.ignore_merges
             tables = vocabulary.written
             if tables is not None and merges is not None and merges.written is tables:
-                return _core.Encoder.written(splitter, tables, prefix_space=space, whole_pieces=whole)
+                return _core.Encoder.written(splitter, tables, prefix_space=space, whole_pieces=whole, stages=stages)
             return _core.Encoder.plain(
                 splitter,
                 (vocabulary.blob, vocabulary.ends),
                 prefix_space=space,
                 merges=None if merges is None else merges.triples,
                 whole_pieces=whole,
+                stages=stages,
             )
         except ValueError as error:
             raise FormatError(f"the tokenizer contradicts itself: {error}") from error
 
     @cached_property
-    def _unnormalized(self) -> Engine | None:
-        """The engine of text that the normalizer leaves as it is; None if there is no short way for it either."""
+    def _behind_nfc(self) -> _core.Splitter | None:
+        """What splits text that NFC leaves as it is, if nothing else is done to it; None if there is no short way."""
         parts = self._parts
         if self._through_stages or not parts.normalizer or not all(isinstance(each, NFC) for each in parts.normalizer):
             return None
-        if split_patterns(parts.model, (), parts.pre_tokenizer, parts.decoder) is None:
-            return None
-        engine = Engine(replace(parts, normalizer=()))
-        return engine if engine._only_splits and engine._by_regex is None else None
-
-    def _ways(self, block: Block, matcher: _core.SpecialMatcher | None) -> list[tuple[Block, Engine]]:
-        """Return the parts of a block, each with the engine that is to encode it."""
-        short = self._short(matcher)
-        if short is None:
-            return [(block, self)]
-        parts = by_text.parts(block, self._stages, matcher)
-        return [(part, short if leaves else self) for part, leaves in parts] or [(block, short)]
-
-    def _short(self, matcher: _core.SpecialMatcher | None) -> Engine | None:
-        """Return the engine of text that the normalizer leaves; it does not look for what stands in normalized text."""
-        return None if matcher is not None and matcher.looks_in_normalized else self._unnormalized
-
-    def _for_texts(self, texts: Sequence[Text], matcher: _core.SpecialMatcher | None) -> Engine | None:
-        """Return the engine that encodes texts as they lie; None if that depends on their parts."""
-        short = self._short(matcher)
-        if short is None:
-            return self
-        return short if self._stages.leaves(cast("Any", texts)) else None
+        patterns = split_patterns(parts.model, (), parts.pre_tokenizer, parts.decoder)
+        splitter = None if patterns is None else compile_splitter(patterns)
+        return splitter if isinstance(splitter, _core.Splitter) else None
 
     @cached_property
     def _staged(self) -> _core.Encoder:
@@ -214,9 +189,8 @@ class Engine:
         """Free the memory in which encoding remembers pieces."""
         for encoder in self.__dict__.keys() & {"_encoder", "_staged"}:
             self.__dict__[encoder].clear_cache()
-        for engine in self.__dict__.keys() & {"bare", "_unnormalized"}:
-            if self.__dict__[engine] is not None:
-                self.__dict__[engine].clear_cache()
+        if "bare" in self.__dict__:
+            self.bare.clear_cache()
 
     # -- text to ids ---------------------------------------------------------------------------
 
@@ -235,35 +209,16 @@ class Engine:
             elif self._by_regex is not None:
                 return self._by_regex.encode(self._encoder, block, matcher)
             else:
-                return self._each_way(_encoded, by_text.joined, block, matcher, threads)
+                ids, ends = self._encoder.encode(block.data, block.ends, matcher, threads, block.continued)
         except ValueError as error:
             raise self._failed(error, block.data) from error
         return memoryview(ids), memoryview(ends)
-
-    def _each_way(
-        self,
-        work: Callable[[_core.Encoder, Block, _core.SpecialMatcher | None, int], T],
-        join: Callable[[Iterator[tuple[Block, T]]], T],
-        block: Block,
-        matcher: _core.SpecialMatcher | None,
-        threads: int,
-    ) -> T:
-        """Do something with the parts of a block, each the way that it can go, and join the results."""
-        ways = self._ways(block, matcher)
-        if len(ways) > 1:
-            try:
-                return join((part, work(engine._encoder, part, matcher, threads)) for part, engine in ways)
-            except ValueError:
-                ways = [(block, self)]  # an error names a place in the whole
-        return work(ways[0][1]._encoder, block, matcher, threads)
 
     def encode_text(self, text: Text, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> list[int]:
         """Encode one text, as ``encode`` does a block of one; of short texts, in a fraction of the time."""
         if self._by_regex is None:
             try:
-                engine = self._for_texts((text,), matcher)
-                if engine is not None:
-                    return engine._encoder.encode_text(text, matcher, threads)
+                return self._encoder.encode_text(text, matcher, threads)
             except (TypeError, UnicodeEncodeError):
                 pass  # not as it is
             except ValueError as error:
@@ -272,15 +227,8 @@ class Engine:
 
     @property
     def encoder_of_texts(self) -> _core.Encoder | None:
-        """What encodes any text by itself; None if ``regex`` has to split it first, or its way depends on the text."""
-        return self._encoder if self._by_regex is None and self._unnormalized is None else None
-
-    def at_once(self, matcher: _core.SpecialMatcher | None) -> tuple[_core.Encoder, _core.Stages | None] | None:
-        """Return what encodes a text at once, and the stages that have to leave it as it is; None if nothing does."""
-        if self._by_regex is not None:
-            return None
-        short = self._short(matcher)
-        return (self._encoder, None) if short is None else (short._encoder, self._stages)
+        """What encodes any text by itself; None if ``regex`` has to split it first."""
+        return self._encoder if self._by_regex is None else None
 
     def encode_texts(
         self, texts: Sequence[Text], matcher: _core.SpecialMatcher | None = None, threads: int = 1
@@ -303,8 +251,7 @@ class Engine:
     ) -> Any:
         """Call a method of the encoder with texts; None if it does not take these as they are."""
         try:
-            engine = self._for_texts(texts, matcher) if self._by_regex is None else None
-            return None if engine is None else getattr(engine._encoder, method)(texts, matcher, threads)
+            return None if self._by_regex is not None else getattr(self._encoder, method)(texts, matcher, threads)
         except (TypeError, UnicodeEncodeError):
             return None
         except ValueError as error:
@@ -316,7 +263,7 @@ class Engine:
             _, ends = self.encode(block, matcher)
             return memoryview(array("Q", (end - start for start, end in zip([0, *ends], ends, strict=False))))
         try:
-            return self._each_way(_counted, by_text.added, block, matcher, threads)
+            return memoryview(self._encoder.count(block.data, block.ends, matcher, threads, block.continued))
         except ValueError as error:
             raise self._failed(error, block.data) from error
 
@@ -416,7 +363,8 @@ class Engine:
             self._by_regex.tally(tally, block, *self.encode(block, matcher))
             return None
         try:
-            encoded = tally.encode(self._encoder if tiled else self._staged, block, matcher, threads)
+            is_plain = tiled and self._only_splits
+            encoded = tally.encode(self._encoder if is_plain else self._staged, block, matcher, threads)
         except ValueError as error:
             raise self._failed(error, block.data) from error
         return None if encoded is None else (memoryview(encoded[0]), memoryview(encoded[1]))
@@ -473,12 +421,6 @@ class Engine:
 
     # -- ids to text ---------------------------------------------------------------------------
 
-    @property
-    def _reader(self) -> _core.Encoder:
-        """An encoder that has the bytes of all ids, one that is compiled for text as well."""
-        short = self._unnormalized
-        return self._encoder if short is None else short._encoder
-
     def failures(
         self, block: Block, ids: memoryview | array[int], ends: memoryview | array[int], threads: int
     ) -> memoryview:
@@ -486,7 +428,7 @@ class Engine:
         if self._parts.decoder:
             failed = _core.chain_failures(self._decoder, block, ids, ends, self._tables, threads)
         else:
-            failed = _core.joined_failures(self._reader, block, ids, ends, self._parts.special_table, threads)
+            failed = _core.joined_failures(self._encoder, block, ids, ends, self._parts.special_table, threads)
         return memoryview(failed)
 
     @cached_property
@@ -519,15 +461,15 @@ class Engine:
             return self._decoder.decode(ids, self._tables)
         if self._specials_apart:  # then most texts need no more: looking at the table takes a short one as long again
             try:
-                return self._reader.decode(ids, _NO_SPECIALS)
+                return self._encoder.decode(ids, _NO_SPECIALS)
             except ValueError:
                 pass
-        return self._reader.decode(ids, self._parts.special_table)
+        return self._encoder.decode(ids, self._parts.special_table)
 
     @property
     def single_ids(self) -> tuple[_core.Encoder, memoryview | array[int]]:
         """What knows the bytes of single ids, where there are no decoders, and the ids (u32) that it does not know."""
-        return self._reader, self._parts.special_table[0]
+        return self._encoder, self._parts.special_table[0]
 
     def decode_lists(self, lists: list[Any], threads: int) -> list[str | bytes] | None:
         """Return the text of each of several lists of ids, or its bytes if they are not UTF-8.
@@ -537,7 +479,7 @@ class Engine:
         if self._parts.decoder:
             return None
         try:
-            return self._reader.decode_lists(lists, self._parts.special_table, threads)
+            return self._encoder.decode_lists(lists, self._parts.special_table, threads)
         except (TypeError, ValueError, OverflowError):
             return None
 
@@ -548,7 +490,7 @@ class Engine:
             ValueError: if an id has no token.
         """
         if not self._parts.decoder:
-            return self._reader.decode_each(ids, ends, self._parts.special_table)
+            return self._encoder.decode_each(ids, ends, self._parts.special_table)
         view = memoryview(ids)
         starts = (0, *ends[:-1])
         return [self.decode(view[start:end]) for start, end in zip(starts, ends, strict=True)]

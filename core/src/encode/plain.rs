@@ -1,6 +1,7 @@
 //! Byte-level BPE behind a scanner: text is only split, and pieces are looked up many at a time.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::boundaries::runs::Joins;
 use crate::documents::{self, Documents, Task};
@@ -24,7 +25,8 @@ use batch::{Batch, LookUp};
 #[derive(Debug)]
 pub struct Plain {
     scanner: Scanner,
-    model: Bpe,
+    /// What goes through all stages sometimes may have it too.
+    pub(super) model: Arc<Bpe>,
     prefix_space: bool,
 }
 
@@ -78,20 +80,41 @@ impl Encode for Plain {
         worker: &mut Worker,
         part: &mut Part,
     ) -> Result<()> {
-        worker.batch.begin(task.start);
-        let mut run = Run {
-            plain: self,
-            text: job.documents.text,
-            worker,
-            part,
-        };
+        let mut run = self.begin(job.documents.text, task.start, worker, part);
         for document in job.documents.parts_of(task) {
             run.document(document.range, document.continued, job.matcher)?;
             if document.closed {
-                run.worker.batch.close();
+                run.close();
             }
         }
         run.flush()
+    }
+}
+
+impl Plain {
+    pub(super) fn new(scanner: Scanner, model: Bpe, prefix_space: bool) -> Self {
+        Self {
+            scanner,
+            model: Arc::new(model),
+            prefix_space,
+        }
+    }
+
+    /// Begins to encode documents that lie in a text from a place on.
+    pub(super) fn begin<'a>(
+        &'a self,
+        text: &'a [u8],
+        from: usize,
+        worker: &'a mut Worker,
+        part: &'a mut Part,
+    ) -> Run<'a> {
+        worker.batch.begin(from);
+        Run {
+            plain: self,
+            text,
+            worker,
+            part,
+        }
     }
 }
 
@@ -99,11 +122,7 @@ impl Encoder<Plain> {
     /// Puts a tokenizer together. `prefix_space` puts a space before text that begins with none.
     #[must_use]
     pub fn plain(scanner: Scanner, model: Bpe, prefix_space: bool) -> Self {
-        Self::new(Plain {
-            scanner,
-            model,
-            prefix_space,
-        })
+        Self::new(Plain::new(scanner, model, prefix_space))
     }
 
     /// The model.
@@ -131,13 +150,7 @@ impl Encoder<Plain> {
         .check()?;
         let mut worker = self.worker();
         let mut part = Part::default();
-        worker.batch.begin(0);
-        let mut run = Run {
-            plain: &self.way,
-            text,
-            worker: &mut worker,
-            part: &mut part,
-        };
+        let mut run = self.way.begin(text, 0, &mut worker, &mut part);
         let result = run.pieces(ends);
         self.return_worker(worker);
         result.map(|()| part.ids)
@@ -145,16 +158,16 @@ impl Encoder<Plain> {
 }
 
 /// One text on its way.
-struct Run<'a> {
+pub(super) struct Run<'a> {
     plain: &'a Plain,
     text: &'a [u8],
     worker: &'a mut Worker,
-    part: &'a mut Part,
+    pub(super) part: &'a mut Part,
 }
 
 impl Run<'_> {
-    /// Encodes a document, or a part of one.
-    fn document(
+    /// Encodes a document, or a part of one. Its last ids may be there after [`Run::flush`] only.
+    pub(super) fn document(
         &mut self,
         range: Range<usize>,
         continued: bool,
@@ -188,6 +201,11 @@ impl Run<'_> {
             first = false;
             Ok(())
         })
+    }
+
+    /// Takes the end of a document.
+    pub(super) fn close(&mut self) {
+        self.worker.batch.close();
     }
 
     /// Encodes a stretch of the text with a space before it.
@@ -255,7 +273,7 @@ impl Run<'_> {
     }
 
     /// Looks up what the batch holds.
-    fn flush(&mut self) -> Result<()> {
+    pub(super) fn flush(&mut self) -> Result<()> {
         let Worker { batch, look_up } = &mut *self.worker;
         if self.part.only_counts {
             self.plain

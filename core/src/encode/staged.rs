@@ -29,14 +29,14 @@ mod words;
 
 use out::{Out, place_of};
 pub use out::{Span, Variation};
-use run::Run;
+pub(super) use run::Run;
 use words::plan::Plan;
 
 /// Stages, and a model for the pieces that come out of them.
 #[derive(Debug)]
 pub struct Staged {
     stages: Arc<Stages>,
-    model: Box<dyn Model>,
+    model: Arc<dyn Model>,
     /// How words are told apart, if they can be.
     plan: Option<Plan>,
     /// Whether a text is one piece for a model whose sums are rounded.
@@ -149,12 +149,8 @@ impl Encode for Staged {
                 ..variation
             });
             let mut run = Run {
-                staged: self,
-                text: job.documents.text,
-                matcher: job.matcher,
                 variation,
-                worker: &mut *worker,
-                out: Out::Ids(&mut *part),
+                ..Run::of(self, job.documents.text, job.matcher, worker, part)
             };
             run.document(document.range, document.continued)?;
             if document.closed {
@@ -165,19 +161,25 @@ impl Encode for Staged {
     }
 }
 
-impl Encoder<Staged> {
-    /// Puts a tokenizer together.
-    #[must_use]
-    pub fn staged(stages: Arc<Stages>, model: Box<dyn Model>) -> Self {
+impl Staged {
+    pub(super) fn new(stages: Arc<Stages>, model: Arc<dyn Model>) -> Self {
         let plan = Plan::new(&stages, &*model);
         let is_one_piece = matches!(stages.answers().shape(), Shape::Marks | Shape::MappedMarks);
-        Self::new(Staged {
+        Self {
             carries: is_one_piece && model.carrying().is_some(),
             plan,
             stages,
             model,
             joints: OnceLock::new(),
-        })
+        }
+    }
+}
+
+impl Encoder<Staged> {
+    /// Puts a tokenizer together.
+    #[must_use]
+    pub fn staged(stages: Arc<Stages>, model: Box<dyn Model>) -> Self {
+        Self::new(Staged::new(stages, model.into()))
     }
 
     /// The model.

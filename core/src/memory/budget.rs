@@ -63,6 +63,16 @@ impl Share {
             most,
         }
     }
+
+    /// What remains when one of the caches has a share of it.
+    #[must_use]
+    pub fn without(self, other: Self) -> Self {
+        let most = self.most - other.most;
+        Self {
+            wanted: self.wanted.min(most),
+            most,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -78,6 +88,8 @@ mod tests {
                 assert!(share.wanted <= share.most && share.most * workers <= bytes);
                 let part = share.part(3);
                 assert!(part.wanted <= part.most && 3 * part.most <= share.most);
+                let rest = share.without(part);
+                assert!(rest.wanted <= rest.most && rest.most + part.most == share.most);
             }
         }
     }

@@ -8,8 +8,10 @@ use std::sync::LazyLock;
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, is_nfc_quick};
 
-/// So many bytes of ASCII are passed over together.
-const MANY: usize = 16;
+/// So many bytes of ASCII are passed over together, as long as there are.
+const MANY: usize = 32;
+/// The bits that no byte of ASCII has, in eight bytes.
+const HIGH: u64 = 0x8080_8080_8080_8080;
 
 /// A bit for each character of the Basic Multilingual Plane.
 static INERT: LazyLock<[u64; 1 << 10]> = LazyLock::new(|| {
@@ -37,16 +39,7 @@ pub(super) fn are_all(text: &str) -> bool {
     while at < bytes.len() {
         let (is_inert, length) = match bytes[at] {
             0..0x80 => {
-                while let Some(many) = bytes[at..].first_chunk::<MANY>()
-                    && many.is_ascii()
-                {
-                    at += MANY;
-                }
-                at += bytes[at..]
-                    .iter()
-                    .take(MANY)
-                    .take_while(|byte| byte.is_ascii())
-                    .count();
+                at += ascii(&bytes[at..]);
                 continue;
             }
             first @ ..0xE0 => (has(usize::from(first & 0x1F), low(at + 1)), 2),
@@ -62,6 +55,27 @@ pub(super) fn are_all(text: &str) -> bool {
         at += length;
     }
     true
+}
+
+/// How many bytes of ASCII there are before anything else.
+#[inline]
+fn ascii(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(many) = bytes[at..].first_chunk::<MANY>()
+        && many.is_ascii()
+    {
+        at += MANY;
+    }
+    while let Some(eight) = bytes[at..].first_chunk() {
+        match u64::from_le_bytes(*eight) & HIGH {
+            0 => at += size_of::<u64>(),
+            high => return at + high.trailing_zeros() as usize / 8,
+        }
+    }
+    at + bytes[at..]
+        .iter()
+        .take_while(|byte| byte.is_ascii())
+        .count()
 }
 
 #[cfg(test)]
@@ -80,6 +94,12 @@ mod tests {
             );
         }
         assert!(are_all(""));
+        for length in 0..100 {
+            let before = "a".repeat(length);
+            assert_eq!(ascii(before.as_bytes()), length);
+            assert_eq!(ascii(format!("{before}é{before}").as_bytes()), length);
+            assert!(!are_all(&format!("{before}\u{301}{before}")));
+        }
         assert!(are_all("naïve 中文 ｆ한글 🙂"));
         assert!(!are_all("\u{212B}")); // the sign of ångström
         assert!(!are_all("e\u{301}"));

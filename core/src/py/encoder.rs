@@ -1,4 +1,6 @@
 //! Compiled tokenizers.
+//!
+//! Length: all that is asked of one, a method each, most of them a call of the core.
 
 use std::sync::Arc;
 
@@ -23,7 +25,7 @@ use crate::decode::places;
 use crate::documents::Documents;
 use crate::embedded;
 use crate::encode::encoded::Part;
-use crate::encode::{self, Plain, Staged, Variation};
+use crate::encode::{self, ByText, Plain, Staged, Variation};
 use crate::error::{Result, invalid};
 use crate::models::bpe::Bpe;
 use crate::models::build::build;
@@ -43,6 +45,7 @@ pub struct Encoder {
 pub(super) enum Way {
     Plain(Box<encode::Encoder<Plain>>),
     Staged(Box<encode::Encoder<Staged>>),
+    ByText(Box<encode::Encoder<ByText>>),
 }
 
 impl Way {
@@ -50,6 +53,7 @@ impl Way {
         match self {
             Self::Plain(plain) => plain.model().tokens(),
             Self::Staged(staged) => staged.model().contributions(),
+            Self::ByText(by_text) => by_text.model().tokens(),
         }
     }
 }
@@ -71,15 +75,34 @@ macro_rules! either {
         match &$encoder.way {
             $crate::py::encoder::Way::Plain($way) => $work,
             $crate::py::encoder::Way::Staged($way) => $work,
+            $crate::py::encoder::Way::ByText($way) => $work,
         }
     };
 }
-pub(super) use either;
 
 impl Encoder {
-    fn of_bytes(splitter: &Splitter, model: Bpe, prefix_space: bool) -> Self {
-        let plain = encode::Encoder::plain(splitter.0.clone(), model, prefix_space);
-        Way::Plain(Box::new(plain)).into()
+    /// Bytes that are only split, or do so as far as the stages leave them.
+    fn of_bytes(
+        splitter: &Splitter,
+        model: Bpe,
+        prefix_space: bool,
+        stages: Option<&Stages>,
+    ) -> Self {
+        let scanner = splitter.0.clone();
+        let way = match stages.map(|stages| Arc::clone(&stages.0)) {
+            Some(stages) => Way::ByText(Box::new(encode::Encoder::by_text(
+                stages,
+                scanner,
+                model,
+                prefix_space,
+            ))),
+            None => Way::Plain(Box::new(encode::Encoder::plain(
+                scanner,
+                model,
+                prefix_space,
+            ))),
+        };
+        way.into()
     }
 
     /// The bytes that ids are decoded to.
@@ -90,7 +113,9 @@ impl Encoder {
     fn staged(&self) -> Result<&encode::Encoder<Staged>> {
         match &self.way {
             Way::Staged(staged) => Ok(staged),
-            Way::Plain(_) => Err(invalid!("this takes an encoder with stages")),
+            Way::Plain(_) | Way::ByText(_) => {
+                Err(invalid!("this takes an encoder of stages and any model"))
+            }
         }
     }
 }
@@ -124,7 +149,7 @@ impl Encoder {
     }
 
     #[staticmethod]
-    #[pyo3(signature = (splitter, tokens, *, prefix_space, merges, whole_pieces))]
+    #[pyo3(signature = (splitter, tokens, *, prefix_space, merges, whole_pieces, stages=None))]
     fn plain(
         py: Python<'_>,
         splitter: &Splitter,
@@ -132,6 +157,7 @@ impl Encoder {
         prefix_space: bool,
         merges: Option<BufferArg<u32>>,
         whole_pieces: bool,
+        stages: Option<&Stages>,
     ) -> PyResult<Self> {
         let tokens = token_table(&tokens)?;
         let merges = merges.map(|merges| triples(&merges)).transpose()?;
@@ -140,26 +166,34 @@ impl Encoder {
             None => Bpe::from_ranks(tokens),
             Some(merges) => Bpe::from_merges(tokens, merges, whole_pieces),
         })?;
-        Ok(Self::of_bytes(splitter, model, prefix_space))
+        Ok(Self::of_bytes(splitter, model, prefix_space, stages))
     }
 
     #[staticmethod]
-    #[pyo3(signature = (splitter, tables, *, prefix_space, whole_pieces))]
+    #[pyo3(signature = (splitter, tables, *, prefix_space, whole_pieces, stages=None))]
     fn written(
         py: Python<'_>,
         splitter: &Splitter,
         tables: &WrittenTables,
         prefix_space: bool,
         whole_pieces: bool,
+        stages: Option<&Stages>,
     ) -> PyResult<Self> {
         let model = working(py, || Bpe::from_written(&tables.0, whole_pieces))?;
-        Ok(Self::of_bytes(splitter, model, prefix_space))
+        Ok(Self::of_bytes(splitter, model, prefix_space, stages))
     }
 
     #[staticmethod]
-    fn embedded(sha256: &str, splitter: &Splitter, prefix_space: bool) -> PyResult<Self> {
+    #[pyo3(signature = (sha256, splitter, prefix_space, stages=None))]
+    fn embedded(
+        sha256: &str,
+        splitter: &Splitter,
+        prefix_space: bool,
+        stages: Option<&Stages>,
+    ) -> PyResult<Self> {
         let table = embedded::find(sha256).ok_or_else(|| PyKeyError::new_err(sha256.to_owned()))?;
-        Ok(Self::of_bytes(splitter, table.model(), prefix_space))
+        let model = table.model();
+        Ok(Self::of_bytes(splitter, model, prefix_space, stages))
     }
 
     fn safe_cut(&self, py: Python<'_>, data: BufferArg<u8>) -> usize {
@@ -263,7 +297,9 @@ impl Encoder {
     ) -> PyResult<U32Array> {
         let ids = py.detach(|| match &self.way {
             Way::Plain(plain) => plain.encode_pieces(&data, &ends),
-            Way::Staged(_) => Err(invalid!("this takes an encoder without stages")),
+            Way::Staged(_) | Way::ByText(_) => {
+                Err(invalid!("this takes an encoder without stages"))
+            }
         })?;
         Ok(ids.into())
     }

@@ -10,11 +10,12 @@ use super::arguments::{BlockArg, SpecialsArg, TablesArg, TokensArg, special_tabl
 use super::arrays::{BufferArg, U32Array, U64Array};
 use super::bytes::bytes_of;
 use super::decoder::Decoder;
-use super::encoder::{Encoder, either};
+use super::encoder::{Encoder, Way};
 use super::split::SpecialMatcher;
 use super::working::working;
 use crate::decode::{Reading, Strings};
 use crate::encode::Span;
+use crate::error::invalid;
 use crate::measure::{self, Chain, Joined, Kind};
 use crate::memory::reserve;
 
@@ -106,8 +107,12 @@ impl Tally {
     ) -> PyResult<Option<(U32Array, U64Array)>> {
         let matcher = matcher.map(|matcher| &matcher.0);
         let encoded = working(py, || {
-            let tally = &mut self.lock();
-            either!(encoder, way => way.tally(block.get(), matcher, threads, tally))
+            let (block, tally) = (block.get(), &mut self.lock());
+            match &encoder.way {
+                Way::Plain(plain) => plain.tally(block, matcher, threads, tally),
+                Way::Staged(staged) => staged.tally(block, matcher, threads, tally),
+                Way::ByText(_) => Err(invalid!("which bytes a token stands for, all stages say")),
+            }
         })?;
         Ok(encoded.map(|encoded| (encoded.ids.into(), encoded.ends.into())))
     }

@@ -9,8 +9,6 @@ use pyo3::{IntoPyObjectExt, intern};
 use self::Given::Not;
 use super::encoder::Encoder;
 use super::split::SpecialMatcher;
-use super::stages::Stages;
-use super::texts::SingleText;
 
 /// A tokenizer, as far as one text goes with which nothing special is to be done. A subclass has `_encode` and `_count`,
 /// which do all: what they find the core knows from then on (`_know`), and is asked first. Errors about arguments name
@@ -24,21 +22,6 @@ pub struct OneText {
 struct Known {
     encoder: Py<Encoder>,
     matcher: Option<Py<SpecialMatcher>>,
-    /// The stages that have to leave the text as it is.
-    leaving: Option<Py<Stages>>,
-}
-
-impl Known {
-    /// Whether a text is encoded at once.
-    fn takes(&self, text: &Bound<'_, PyAny>) -> bool {
-        let Some(stages) = &self.leaving else {
-            return true;
-        };
-        text.extract().is_ok_and(|text: SingleText<'_>| {
-            let bytes = text.0.bytes();
-            bytes.is_ok_and(|bytes| stages.get().0.leaves(bytes))
-        })
-    }
 }
 
 #[pymethods]
@@ -152,19 +135,9 @@ impl OneText {
         })
     }
 
-    #[pyo3(signature = (encoder, matcher, leaving))]
-    fn _know(
-        &self,
-        py: Python<'_>,
-        encoder: Py<Encoder>,
-        matcher: Option<Py<SpecialMatcher>>,
-        leaving: Option<Py<Stages>>,
-    ) {
-        self.known.get_or_init(py, || Known {
-            encoder,
-            matcher,
-            leaving,
-        });
+    #[pyo3(signature = (encoder, matcher))]
+    fn _know(&self, py: Python<'_>, encoder: Py<Encoder>, matcher: Option<Py<SpecialMatcher>>) {
+        self.known.get_or_init(py, || Known { encoder, matcher });
     }
 }
 
@@ -186,7 +159,6 @@ impl OneText {
         let given = Given::among(py, options)?;
         if given.is_none()
             && let Some(known) = this.get().known.get(py)
-            && known.takes(text)
         {
             let done = at_once(py, known.encoder.get(), known.matcher.as_ref().map(Py::get));
             let is_refused = |error: &PyErr| {

@@ -7,7 +7,6 @@ use pyo3::types::PyBytes;
 
 use super::arrays::{BufferArg, U32Array, U64Array};
 use super::bytes::bytes_of;
-use super::texts::Texts;
 use crate::error::{Result, invalid};
 use crate::normalize::Context;
 use crate::split::stage::Pieces;
@@ -72,11 +71,6 @@ impl Stages {
             column(&|range| u64::from(origin(range).start)),
             column(&|range| u64::from(origin(range).end)),
         ))
-    }
-
-    fn leaves(&self, py: Python<'_>, texts: Texts<'_>) -> PyResult<bool> {
-        let texts = texts.bytes()?;
-        Ok(py.detach(|| texts.iter().all(|text| self.0.leaves(text))))
     }
 
     fn safe_cut(&self, py: Python<'_>, data: BufferArg<u8>) -> usize {

@@ -39,17 +39,18 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Begins a text without special tokens, of which the ids are asked.
-    pub(super) fn of(
+    /// Begins a text of which the ids are asked.
+    pub(crate) fn of(
         staged: &'a Staged,
         text: &'a [u8],
+        matcher: Option<&'a SpecialMatcher>,
         worker: &'a mut Worker,
         part: &'a mut Part,
     ) -> Self {
         Run {
             staged,
             text,
-            matcher: None,
+            matcher,
             variation: None,
             worker,
             out: Out::Ids(part),

@@ -126,7 +126,8 @@ impl Staged {
             return Ok(());
         }
         if self.plan.as_ref().is_some_and(|plan| plan.by_pieces) {
-            return Whole::of(self, text, worker, part).through_stages(0..text.len(), context);
+            return Whole::of(self, text, None, worker, part)
+                .through_stages(0..text.len(), context);
         }
         let Worker {
             pieces,
