@@ -3,14 +3,16 @@
 //! `parse` reads an expression in the dialect of Python's `regex` module, `reduce` rewrites what asks for more than
 //! one character ahead where that says the same, `program` writes what is left as a machine of many states at once,
 //! and `automaton` makes a table of it, whose columns are the characters that the `alphabet` tells apart. `run` cuts
-//! by the table, and `safe` reads off it where a text can be cut, `whole` what is not. `runs` does without a table. What none of this fits is run by `backtrack`, from
-//! the expression as it was read. `docs/internals/patterns.md` has the proofs.
+//! by the table, `pairs` at two characters a step; `safe` reads off it where a text can be cut, and `whole` what is not.
+//! `runs` does without a table. What none of this fits is run by `backtrack`, from the expression as it was read.
+//! `docs/internals/patterns.md` has the proofs.
 
 mod alphabet;
 mod automaton;
 mod backtrack;
 #[cfg(test)]
 mod oracle;
+mod pairs;
 mod parse;
 mod program;
 mod reduce;

@@ -1,7 +1,8 @@
 //! Cuts a text by the table of an automaton.
 //!
 //! The loop in `fill` is the fast path: where the next character ends a match and begins another one, the table says
-//! both at once. Whatever is not decided by the next character is matched again from where the piece begins.
+//! both at once, and `pairs` says it of two ASCII characters at a step. Whatever is not decided by the next character is
+//! matched again from where the piece begins.
 //!
 //! An expression such as `a+b|a` looks far ahead of each piece, in vain. What was found to lead to no match is
 //! remembered at some places, so that the next search stops there: all of a text is read a bounded number of times.
@@ -10,6 +11,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::automaton::{CUTS, FAILS, MATCHES, STATE};
+use super::pairs::{AT_ONCE, Search};
 use super::table::Table;
 use crate::text::byte_pairs::PLACES;
 
@@ -20,13 +22,6 @@ const APART: usize = 64;
 /// Places and states from which no match is found in a text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeadEnds(HashSet<(usize, usize)>);
-
-/// A search for one match: what is read, and where the last match ends.
-struct Search {
-    state: usize,
-    place: usize,
-    last: usize,
-}
 
 impl Table {
     /// Writes the ends of the next pieces from `at` on, where a piece begins, and gives their number: as many as
@@ -46,8 +41,18 @@ impl Table {
         while begin < text.len() && found < room.len() {
             let mut search = self.search_from(text, begin);
             let mut limit = end.min(begin + FAR);
-            let Search { state, place, last } = &mut search;
+            let mut one_by_one = begin;
             loop {
+                if let Some(pairs) = &self.pairs
+                    && search.place >= one_by_one
+                {
+                    found += pairs.pass(text, end, FAR, &mut search, &mut room[found..]);
+                    one_by_one = search.place + AT_ONCE;
+                    if found == room.len() {
+                        return found;
+                    }
+                }
+                let Search { state, place, last } = &mut search;
                 if *place >= limit {
                     if *place >= end || *place - *last > FAR {
                         break;

@@ -3,6 +3,8 @@
 //! They cut where a character is in other sets than the one before it, and where a group is as long as it may be. So all
 //! of them together read a text once, and need no automaton.
 
+use std::array::from_fn;
+
 use super::alphabet::Alphabet;
 use super::parse;
 use super::tree::{Kind, Repeat, Set, Tree, set_of};
@@ -32,6 +34,53 @@ pub(in super::super) struct Runs {
     ascii: [u8; 128],
     /// The sets whose groups have a limit.
     limited: u8,
+    /// By a key: the bytes that no ASCII character with this key has, if they are few ranges.
+    others: [Option<Others>; 1 << MOST],
+}
+
+/// So many ranges of bytes are looked for at a time.
+const RANGES: usize = 3;
+/// In so many bytes.
+const MANY: usize = 32;
+
+/// Ranges of bytes: where each begins, and how far it reaches. Those that are left over are the same as the first one.
+#[derive(Clone, Copy, Debug)]
+struct Others([(u8, u8); RANGES]);
+
+impl Others {
+    /// All bytes but those of ASCII characters with a key; None if they are many ranges.
+    fn of(ascii: &[u8; 128], key: u8) -> Option<Self> {
+        let is_other = |byte: u8| {
+            let other = ascii.get(usize::from(byte));
+            other.is_none_or(|other| (other ^ key) & !WILD != 0)
+        };
+        let mut ranges: Vec<(u8, u8)> = Vec::new();
+        for byte in (0..=u8::MAX).filter(|&byte| is_other(byte)) {
+            match ranges.last_mut() {
+                Some((begin, reach))
+                    if u16::from(byte) == u16::from(*begin) + u16::from(*reach) + 1 =>
+                {
+                    *reach += 1
+                }
+                _ => ranges.push((byte, 0)),
+            }
+        }
+        let first = *ranges.first()?;
+        (ranges.len() <= RANGES)
+            .then(|| Self(from_fn(|at| ranges.get(at).copied().unwrap_or(first))))
+    }
+
+    /// Whether there is one among some bytes.
+    #[inline]
+    fn are_among(self, bytes: &[u8; MANY]) -> bool {
+        // One range after the other: so each is looked for in many bytes at once.
+        let has = |(begin, reach): (u8, u8)| {
+            let is_in = |byte: &u8| u8::from(byte.wrapping_sub(begin) <= reach);
+            bytes.iter().map(is_in).fold(0, |all, one| all | one)
+        };
+        let found = self.0.into_iter().map(has).fold(0, |all, one| all | one);
+        found != 0
+    }
 }
 
 /// Where a text is cut by runs.
@@ -119,8 +168,10 @@ impl Runs {
         for (key, &is_tame) in keys.iter_mut().zip(&holds[count]) {
             *key |= if is_tame { 0 } else { WILD };
         }
+        let ascii = from_fn(|byte| keys[usize::from(alphabet.of_byte(byte as u8))]);
         let runs = Self {
-            ascii: std::array::from_fn(|byte| keys[usize::from(alphabet.of_byte(byte as u8))]),
+            others: from_fn(|key| Others::of(&ascii, key as u8)),
+            ascii,
             runs,
             alphabet,
             keys,
@@ -157,7 +208,7 @@ impl Runs {
         loop {
             if key & self.limited == 0 {
                 let passed;
-                (place, passed) = self.pass(text, place, key);
+                (place, passed) = self.pass(text, place, key, wild);
                 wild |= passed;
             }
             let ends = place == text.len() || {
@@ -175,17 +226,25 @@ impl Runs {
         }
     }
 
-    /// Passes over the characters that have a key, and tells whether one was wild.
+    /// Passes over the characters that have a key, and tells whether one was wild, of these or of those before.
     #[inline]
-    fn pass(&self, text: &[u8], mut at: usize, key: u8) -> (usize, u8) {
+    fn pass(&self, text: &[u8], mut at: usize, key: u8, mut wild: u8) -> (usize, u8) {
         // What is set but for the wild bit differs.
         let other = |&byte: &u8| match self.ascii.get(usize::from(byte)) {
             Some(other) => other ^ key,
             None => !WILD,
         };
-        let mut wild = 0;
         while at < text.len() {
             if text[at].is_ascii() {
+                if wild & WILD != 0
+                    && let Some(others) = self.others[usize::from(key)]
+                {
+                    while let Some(many) = text[at..].first_chunk()
+                        && !others.are_among(many)
+                    {
+                        at += MANY;
+                    }
+                }
                 while let Some(eight) = text[at..].first_chunk::<8>() {
                     let others = eight.iter().fold(0, |all, byte| all | other(byte));
                     if others & !WILD != 0 {

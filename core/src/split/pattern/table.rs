@@ -2,6 +2,7 @@
 
 use super::alphabet::Alphabet;
 use super::automaton::{Automaton, CUTS, FAILS, MATCHES, STATE};
+use super::pairs::Pairs;
 use super::program::Program;
 use super::reduce;
 use super::safe::SafePairs;
@@ -17,6 +18,8 @@ pub(super) struct Table {
     pub safe: SafePairs,
     /// A match may begin at the first of two such bytes.
     pub hopeful: BytePairs,
+    /// The automaton for two ASCII characters at a step, unless it is too large.
+    pub pairs: Option<Box<Pairs>>,
 }
 
 impl Table {
@@ -32,6 +35,7 @@ impl Table {
         let safe = SafePairs::new(&automaton, newline);
         let hopeful = hopeful_of(&alphabet, &automaton);
         Ok(Self {
+            pairs: Pairs::new(&alphabet, &automaton).map(Box::new),
             alphabet,
             automaton,
             safe,
