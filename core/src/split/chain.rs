@@ -185,6 +185,9 @@ fn group_digits(text: &[u8], at: usize, ascii: bool, ends: &mut VecDeque<usize>)
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+    use std::sync::LazyLock;
+
     use proptest::prelude::*;
     use proptest::sample::{select, subsequence};
 
@@ -237,12 +240,23 @@ mod tests {
         b"\xB8",
     ];
 
+    /// Each pattern by itself.
+    static SINGLE: LazyLock<HashMap<&str, Scanner>> = LazyLock::new(|| {
+        let all = RUNS.iter().chain(&OTHERS);
+        all.map(|&pattern| {
+            let spec = CutSpec::Pattern {
+                pattern: pattern.to_owned(),
+            };
+            (pattern, Scanner::chain(&[spec]).unwrap())
+        })
+        .collect()
+    });
+
     /// What single patterns make of a text, one after the other.
     fn one_by_one(patterns: &[&str], text: &[u8]) -> Vec<usize> {
         let mut ends = vec![text.len()];
         for pattern in patterns {
-            let pattern = (*pattern).to_owned();
-            let scanner = Scanner::chain(&[CutSpec::Pattern { pattern }]).unwrap();
+            let scanner = &SINGLE[pattern];
             let begins = std::iter::once(0).chain(ends.clone());
             ends = begins
                 .zip(ends)

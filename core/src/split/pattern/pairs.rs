@@ -234,7 +234,7 @@ mod tests {
     ];
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(1500))]
+        #![proptest_config(ProptestConfig::with_cases(600))]
 
         #[test]
         fn two_at_a_step_cut_as_one(
