@@ -22,14 +22,14 @@ HEAD = """\
 # How we try to break bpe
 
 `make proof` runs the checks below, each for as long as you like, and stops at the first failure. Each attempt follows
-from its number and a seed, so any of them can be repeated, and so can this whole page. Only fuzzing also begins with
-inputs that earlier searches kept. The numbers count what was compared; each section names the commits and the machines.
+from its number and a seed, so you can repeat any of them, or the whole page; only fuzzing also starts from inputs that
+earlier searches kept. The numbers count what was compared; each section names the commits and the machines.
 A check that found nothing shows how much was tried, not that there is nothing to find.
 
 """
 
 UNKNOWN = "A commit that was not noted"
-OVER_LIFE = "Each round went on with what those before it kept, so all count, those of older commits too"
+OVER_LIFE = "Each round continued from what earlier ones kept, so all of them count, those of older commits too"
 
 REPEAT = """\
 ## Repeat it
@@ -39,8 +39,8 @@ make proof PROOF_SECONDS=600                                  # ten minutes for 
 python -m tests.proof --only mutants --seconds 600 --seed 7   # one proof, with other random numbers
 ```
 
-Findings are written to `build/proof/`, with the command that repeats each. Runs with other seeds add to the figures as
-long as the program is the same, and those of fuzzing after that too. A small sample of every proof runs with the tests.
+Findings are written to `build/proof/`, each with the command that repeats it. Runs with other seeds add to the figures
+as long as the program is the same; those of fuzzing always do. A small sample of every proof runs with the tests.
 """
 
 

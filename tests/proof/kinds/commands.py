@@ -43,9 +43,10 @@ def attempt(files: laws.Files, chance: Random, number: int) -> Counter[str]:
 
 PROOF = Proof(
     title="Random command lines",
-    claim="Command lines are drawn at random, over all options of all commands, mostly such as make sense. Each obeys "
-    "the laws that all have: its status and its streams agree, a run that fails writes nothing, only what it names is "
-    "written, threads and blocks change nothing, what is encoded decodes, and what is said is what is done.",
+    claim="Command lines are drawn at random from all options of all commands, most of them sensible. Each obeys "
+    "the laws that all commands share: status and streams agree, a run that fails writes nothing, only the files "
+    "that it names are written, threads and blocks change nothing, what is encoded decodes, and what a run says is "
+    "what it did.",
     begin=begin,
     attempt=attempt,
 )

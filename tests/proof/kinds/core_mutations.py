@@ -160,10 +160,10 @@ def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
 PROOF = Proof(
     title="Mutants of the core",
     claim="Each attempt changes one operator, condition or function body of the compiled core, as cargo-mutants "
-    "chooses it, and runs the tests of the same module. If none of them fails, the change has survived: a test "
-    "is missing there. Survivors are listed here, and are no findings. Changes that make no difference are not "
-    "listed; tests/proof/kinds/mutation_reasons.py has the reasons. Modules are listed in "
-    "tests/proof/kinds/core_mutations.py. Other tests, which would notice more, do not run.",
+    "chooses, and runs the tests of that module. If none of them fails, the change has survived: a test is missing. "
+    "Survivors are listed below; they are not findings. Changes that make no difference are not listed: "
+    "tests/proof/kinds/mutation_reasons.py gives the reasons. tests/proof/kinds/core_mutations.py lists the "
+    "modules. Other tests, which would catch more, do not run.",
     begin=begin,
     attempt=attempt,
     notes=lambda desk: desk.survived,

@@ -184,11 +184,10 @@ def read_over_http(desk: Desk, chance: Random) -> Counter[str]:
 
 PROOF = Proof(
     title="Calls that fail",
-    claim="Each call of a run to the system, to open, read, write, sync, link, rename, remove or map a file, fails in "
-    "turn: for lack of room, rights, memory or descriptors, or because of a broken disk. The run then succeeds "
-    "all the same, or ends with status 2 and one message; the file that was there before is untouched or "
-    "completely replaced, and nothing else is left. Requests over HTTP that fail or end early give the same "
-    "ids, or a message.",
+    claim="Each system call of a run that opens, reads, writes, syncs, links, renames, removes or maps a file fails "
+    "in turn: for lack of room, rights, memory or descriptors, or because of a broken disk. The run then either "
+    "succeeds anyway or ends with status 2 and one message; the older file is untouched or completely replaced, and "
+    "nothing else is left behind. HTTP requests that fail or end early give the same ids or a message.",
     begin=begin,
     attempt=attempt,
 )

@@ -126,14 +126,14 @@ def about(output: str) -> str:
 
 PROOF = Proof(
     title="Fuzzing, guided by coverage",
-    claim="libFuzzer changes inputs and keeps those that reach something new of the program: the targets of core/fuzz "
-    "compare scanners and readers of the core, under AddressSanitizer, with their oracles and laws; those of "
-    "tests/proof/fuzzing call what Python parses, with atheris. No input may break a law, end the process, or "
-    "take 2 GB of memory or 20 seconds of processor time. The targets take turns, for two minutes each. A "
-    "search begins with what earlier ones kept, so no search is made a second time; what is found is repeated "
-    "with its input alone. How much was searched, the CPU seconds say: in the time above, searches also waited "
-    "for other work. A finding stays on this page after it is fixed, or shown to be the fault of the library "
-    "that we compare with; its input stays in tests/proof/fuzzing/finds, which every run of the tests tries.",
+    claim="libFuzzer mutates inputs and keeps those that reach new code. The targets in core/fuzz hold the core's "
+    "scanners and readers, under AddressSanitizer, to their oracles and laws; those in tests/proof/fuzzing call the "
+    "Python parsers, with atheris. No input may break a law, end the process, or take 2 GB of memory or 20 seconds "
+    "of CPU time. The targets take turns of two minutes. A search starts from what earlier ones kept, so none can "
+    "be repeated as a whole; a finding is repeated from its input alone. The CPU seconds say how much was searched: "
+    "the time above includes waiting for other work. A finding stays on this page after it is fixed, or after it "
+    "proves to be the fault of the library that we compare with; its input stays in tests/proof/fuzzing/finds, and "
+    "every run of the tests tries it.",
     begin=begin,
     attempt=attempt,
     notes=lambda desk: desk.edges,

@@ -273,11 +273,10 @@ def attempt(folder: Path, chance: Random, number: int) -> Counter[str]:
 
 PROOF = Proof(
     title="Long and odd",
-    claim="Streams are encoded in 200 MB of memory, however long they are, one document or many; a line of "
-    "JSON takes at most five times its length in addition. The ids are as many as those of the parts, and in streams "
-    "of one document they are read and are the same. Folders of up to "
-    "200,000 files, names that are not UTF-8 or look like options, pipes with names, and files that get shorter or "
-    "longer while they are read end with a result or a message.",
+    claim="Streams of any length, one document or many, are encoded in 200 MB of memory; a line of JSON takes at "
+    "most five times its length on top of that. There are as many ids as in the parts; where the stream is one "
+    "document, the ids themselves are compared. Folders of up to 200,000 files, names that are not UTF-8 or look "
+    "like options, named pipes, and files that shrink or grow while they are read end with a result or a message.",
     begin=begin,
     attempt=attempt,
 )

@@ -234,12 +234,12 @@ def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
 
 PROOF = Proof(
     title="Mutants of files",
-    claim="Files of every format, and of random tokenizers in it, are changed: numbers at limits, swapped tokens, "
-    "keys that stand there twice, stages of another file, lines, bytes; and, so that most of them still load, ids and "
-    "tokens that change places wherever they stand, and flags. Each is refused with a message, or it loads and obeys "
-    "the laws: its ids are the same with two threads, are counted alike, are never those of special tokens, "
-    "decode to the text where nothing may be lost, and are the same when the file is written back. None takes over a "
-    "second of a processor or 100 MB of memory, and none ends the process.",
+    claim="Files of every format, real ones and those of random tokenizers, are changed: numbers at their limits, "
+    "swapped tokens, duplicated keys, stages of another file, lines, bytes; and, so that most of them still load, "
+    "ids and tokens that change places everywhere, and flags. Each is refused with a message, or it loads and obeys "
+    "the laws: two threads and counting give the same ids, none is a special token's, they decode to the text where "
+    "nothing may be lost, and they stay the same when the file is written back. None takes more than a second of "
+    "CPU time or 100 MB of memory, and none ends the process.",
     begin=begin,
     attempt=attempt,
 )

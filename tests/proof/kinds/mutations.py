@@ -246,11 +246,11 @@ def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
 
 PROOF = Proof(
     title="Mutants of the program",
-    claim="Each attempt changes one operator, comparison, number, condition, call or result in a module, and runs the "
-    "tests that belong to it, for a few seconds. If none of them fails, the change has survived: a test is "
-    "missing there. Survivors are listed here, and are no findings. Changes that make no difference are not "
-    "listed; tests/proof/kinds/mutation_reasons.py has the reasons. Modules and their tests are listed in "
-    "tests/proof/kinds/mutations.py. Other tests, which would notice more, do not run.",
+    claim="Each attempt changes one operator, comparison, number, condition, call or result in a module and runs "
+    "the tests that belong to it, for a few seconds. If none of them fails, the change has survived: a test is "
+    "missing. Survivors are listed below; they are not findings. Changes that make no difference are not listed: "
+    "tests/proof/kinds/mutation_reasons.py gives the reasons. tests/proof/kinds/mutations.py lists the modules and "
+    "their tests. Other tests, which would catch more, do not run.",
     begin=begin,
     attempt=attempt,
     notes=lambda desk: desk.survived,

@@ -208,11 +208,10 @@ def attempt(process: Child, chance: Random, number: int) -> Counter[str]:
 
 PROOF = Proof(
     title="Races",
-    claim="One tokenizer that 16 threads begin to use at the same moment, on more new words than its caches hold, "
-    "gives each of them what it gives a single thread: ids, counts, tokens and texts. A process that is forked "
-    "meanwhile still gives the right results, and an interpreter that exits meanwhile exits cleanly. The core's "
-    "own tests run under AddressSanitizer and in chosen orders of threads with `make sanitize` and `make "
-    "test-schedules`.",
+    claim="16 threads begin to use one tokenizer at the same moment, on more new words than its caches hold. Each "
+    "gets what a single thread gets: ids, counts, tokens and texts. A process that is forked meanwhile still gives "
+    "the right results, and an interpreter that exits meanwhile exits cleanly. `make sanitize` runs the core's own "
+    "tests under AddressSanitizer; `make test-schedules` runs them in chosen orders of threads.",
     begin=begin,
     attempt=attempt,
 )

@@ -222,11 +222,11 @@ def fault(
 
 PROOF = Proof(
     title="Starved",
-    claim="Every command runs in 32 MB to 256 MB of address space, with few descriptors, short files, a small stack, "
-    "no more threads, a clock that jumps, without a home or a folder for temporary files, with variables that make no "
-    "sense, and with closed streams. It does its work, byte for byte, or ends with status 2, one message, and nothing "
-    "left behind; with status 70 and such a message if Python cannot load all modules. Half of the runs with little "
-    "memory have a longer text: 2 MB of words that are all different.",
+    claim="Every command runs in 32 MB to 256 MB of address space, with few descriptors, a limit on file sizes, a "
+    "small stack, no more threads, a clock that jumps, no home, no folder for temporary files, variables that make "
+    "no sense, or closed streams. It does its work, byte for byte, or ends with status 2, one message and nothing "
+    "left behind; the status is 70 if Python cannot load all modules. Half of the runs with little memory have a "
+    "longer text: 2 MB of words that are all different.",
     begin=begin,
     attempt=attempt,
 )

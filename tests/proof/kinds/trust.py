@@ -284,11 +284,11 @@ def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
 
 PROOF = Proof(
     title="Trust",
-    claim="No text becomes a special token unless somebody asks, whatever the flags, normalizers and models; no "
-    "message of a conversation forges one that its template writes. Templates that try the published ways out "
-    "of a sandbox see no object of Python, and a template that makes far more text than its input explains is "
-    "stopped. A hostile text is shown without anything that a terminal or a browser obeys. No message has the "
-    "password of an address. Decompressing an archive takes no more memory if it holds more.",
+    claim="No text becomes a special token unless the user asks, whatever the flags, normalizers and models; no "
+    "message of a conversation forges a token that its template writes. Templates that try the published sandbox "
+    "escapes reach no Python object, and a template that makes far more text than its input explains is stopped. "
+    "Hostile text is shown without anything that a terminal or a browser would obey. No message shows the password "
+    "in a URL. Decompressing an archive takes the same memory however much it holds.",
     begin=begin,
     attempt=attempt,
 )

@@ -158,11 +158,11 @@ def hardest(desk: Desk) -> dict[str, tuple[float, str]]:
 
 PROOF = Proof(
     title="Worst cases",
-    claim="A hill climber looks for texts that take long: it begins at hard texts that are known, at characters of "
-    "every class and at the tokenizer's own tokens, and keeps each change that takes longer a byte. Each text has "
-    "200,000 bytes, English too, and is encoded by one thread whose caches are empty. No text of byte-level BPE takes "
-    "over 5 times as long as English, and none of the tokenizers with other stages over 10 times. The table has the "
-    "hardest text of each, with how many times as long as English it takes.",
+    claim="A hill climber searches for slow texts. It starts from texts known to be hard, characters of every class "
+    "and the tokenizer's own tokens, and keeps each change that makes the text slower per byte. Each text, English "
+    "too, has 200,000 bytes and is encoded by one thread with empty caches. No text takes byte-level BPE more than "
+    "5 times as long as English, nor any other tokenizer more than 10 times. The table shows the hardest text of "
+    "each and its time as a multiple of English.",
     begin=begin,
     attempt=attempt,
     notes=hardest,
