@@ -6,6 +6,7 @@ from functools import partial
 from bpe_cli.cli import options
 from bpe_cli.cli.compare_output import Checks, CompareOutput, Measured, Written, show
 from bpe_cli.cli.console import ConsoleListener, note, process_streams
+from bpe_cli.cli.idle import given_in, refuse_idle
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.parts_folder import parts_folder
 from bpe_cli.errors import UsageError
@@ -317,8 +318,12 @@ def run(
         raise UsageError(f"--csv holds measurements of inputs only, not {probes.asked}", hint="--json holds both")
     if checks.against == "-" and text is None and (not inputs or "-" in inputs):
         raise UsageError("--against - and the input would both read stdin")
-    if idle and checks.asked:
-        raise UsageError(f"{checks.asked} needs inputs", hint="name files, or - for stdin")
+    if idle:
+        if checks.asked:
+            raise UsageError(f"{checks.asked} needs inputs", hint="name files, or - for stdin")
+        unused = given_in(measured, documents, but={"plain"} if probes.parallel else ())
+        unused += ["--special"] if special and special != options.project_values.get("special") else []
+        refuse_idle(unused, "there are no inputs")
     by_parts = parts.how(threads)
     is_share = by_parts is not None and by_parts.place.share is not None
     if is_share and (

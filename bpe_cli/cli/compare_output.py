@@ -73,10 +73,11 @@ class Measured:
         Raises:
             UsageError: if there is no such metric.
         """
-        from bpe_cli.reports.comparison.comparison import metrics_named
+        from bpe_cli.reports.comparison.comparison import ALL, metrics_named
 
         names = self.metric or ["tokens"]
-        return tuple(each for each in metrics_named(names) if each.better or each.name in names)
+        asked = metrics_named(name for name in names if name != ALL)
+        return tuple(each for each in metrics_named(names) if each.better or each in asked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ _LONGEST_NAME = 64
 _MOST_LANGUAGES = 2000
 """FLORES+ has 228."""
 
+_BOM = b"\xef\xbb\xbf"
+
 _NAMED = re.compile(r"([\w-]{1,32})=(.+)", re.ASCII | re.DOTALL)
 _HINT = 'as in {"en": "Good morning.", "de": "Guten Morgen."} on each line, or a line of names with tabs between'
 
@@ -73,7 +75,7 @@ def parse_parallel(data: bytes, name: str) -> dict[str, list[bytes]]:
     Raises:
         InputError: if the file is neither, a line lacks a language, or there are no lines.
     """
-    lines = _lines(data.removeprefix(b"\xef\xbb\xbf"))
+    lines = _lines(data.removeprefix(_BOM))
     if not lines:
         raise InputError(f"{name} is empty", hint=_HINT)
     texts = _json_lines(lines, name) if lines[0].lstrip().startswith(b"{") else _tabs(lines, name)
@@ -157,7 +159,7 @@ def _tabs(lines: list[bytes], name: str) -> dict[str, list[bytes]]:
 
 
 def _text(path: str, stdin: BinaryIO, plain: bool) -> bytes:
-    """Read a file that holds the lines of one language."""
+    """Read a file that holds the lines of one language; a byte order mark is none of its text, unless all is plain."""
     data = _contents(path, stdin)
     kind = None if plain else kind_of_head(data[:MAGIC_ENOUGH]) or kind_of_name(path)
     if kind is None and not plain and may_be_json_lines(data[:SNIFF_BYTES]):
@@ -169,7 +171,7 @@ def _text(path: str, stdin: BinaryIO, plain: bool) -> bytes:
         plainly = "`plain` takes its lines as they are"
         hint = f"{way_out}; {plainly}" if way_out else plainly
         raise InputError(f"{show_path(path)} holds {kind.title}, not the lines of a text", hint=hint)
-    return data
+    return data if plain else data.removeprefix(_BOM)
 
 
 def _contents(path: str, stdin: BinaryIO) -> bytes:

@@ -221,7 +221,8 @@ def _read_by(job: CompareJob) -> Iterator[tuple[str, str]]:
     """Yield what messages call the files that are read besides the inputs, and their paths."""
     if job.against is not None:
         yield "the report of `against`", job.against
-    for tokenizer in job.tokenizers:
+    baseline = [] if job.baseline is None or job.baseline in job.tokenizers else [job.baseline]
+    for tokenizer in (*job.tokenizers, *baseline):
         yield from (("a tokenizer", path) for _, path in files_of(tokenizer) if path)
     for each in job.options.parallel:
         yield from (("the parallel texts", path) for path in {each, each.partition("=")[2]})
@@ -393,7 +394,7 @@ def _probes(tokenizers: Sequence[Tokenizer], sample: Sample | None, options: Com
     if "code" in options.probes:
         files = samples("code") if sample is None else sample.by_name()
         origin = BUILT_IN if sample is None else "the inputs"
-        code = probe_code(tokenizers, files, source=origin, threads=threads)
+        code = probe_code(tokenizers, files, specials=options.specials, source=origin, threads=threads)
     if "data" in options.probes:
         folder = options.pairs
         pairs = pairs_of(samples("pairs")) if folder is None else pairs_of(_files(folder, stdin), folder)

@@ -56,6 +56,10 @@ def test_parallel_texts_of_your_own(folder):
     )
     for name in ("both.tsv", "both.jsonl"):
         assert call("compare", "--parallel", name, "--json", *TWO, cwd=folder) == by_file
+    marked = ("--parallel", "en=marked.txt", "--parallel", "de=de.txt")
+    (folder / "marked.txt").write_bytes(b"\xef\xbb\xbf" + (folder / "en.txt").read_bytes())
+    assert call("compare", *marked, "--json", *TWO, cwd=folder) == by_file
+    assert call("compare", *marked, "--json", "--plain", *TWO, cwd=folder) != by_file
     languages = json.loads(by_file.out)["probes"]["languages"]
     assert (languages["languages"], languages["pivot"], languages["line_count"]) == (["en", "de"], "en", 2)
     for name, cost in zip(("en", "de"), languages["results"][0]["costs"], strict=True):
@@ -103,9 +107,23 @@ def test_special_tokens_are_cut_as_asked():
     assert found["disagreements"][0]["boundaries"] == [7, 7]
 
 
+def test_special_tokens_in_code_are_those_that_are_asked_for(folder):
+    (folder / "x.py").write_text("a<|endoftext|>b\n")
+    for special in ((), ("--special", "all")):
+        report = json.loads(call("compare", "x.py", "--probe", "code", "--json", *special, *TWO, cwd=folder).out)
+        probed = [result["token_count"] for result in report["probes"]["code"]["results"]]
+        assert probed == [result["tokens"] for result in report["total"]["results"]]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (("--probe", "numbers", "--lines"), "there are no inputs: --lines would do nothing"),
+        (
+            ("--overlap", "--metric", "fertility", "--speed", "--special", "all", *TWO),
+            "there are no inputs: --metric, --speed and --special would do nothing",
+        ),
+        (("--probe", "numbers", "--plain"), "there are no inputs: --plain would do nothing"),
         (("--diff", "-T", "x", "-t", "gpt2"), "--diff compares tokenizers with the first, but there is only one"),
         (("--overlap", "-t", "gpt2"), "--overlap compares tokenizers with the first, but there is only one"),
         (("--pivot", "en", "-T", "x"), "--pivot is for --probe languages and --parallel"),

@@ -68,6 +68,7 @@ PRUNE = ("convert", "t.json", "--prune-to", "257", "--counts-from")
         ((*COMPARE, "--html", "link.txt"), "--html would replace the input in.txt"),
         ((*COMPARE, "--csv", "-o", "hard.txt"), "-o would replace the input in.txt"),
         (("compare", "in.txt", "-t", "t", "--html", "./t"), "--html would replace a tokenizer"),
+        (("compare", "in.txt", "-t", "gpt2", "--baseline", "t", "--html", "./t"), "--html would replace a tokenizer"),
         ((*COMPARE, "--parallel", "en=en.txt", "--html", "en.txt"), "--html would replace the parallel texts"),
         ((*INSPECT, "--html", "link.txt"), "--html would replace the input in.txt"),
         (("inspect", "in.txt", "-t", "t", "--svg", "./t"), "--svg would replace the tokenizer"),

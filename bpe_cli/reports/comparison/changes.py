@@ -60,12 +60,14 @@ class StoredComparison:
 
     Attributes:
         specials: Which special tokens were looked for: ``all``, or their texts.
+        baseline: The number of the tokenizer that ratios are to.
     """
 
     tokenizers: tuple[StoredTokenizer, ...]
     rows: tuple[StoredRow, ...]
     total: StoredRow
     specials: str | tuple[str, ...]
+    baseline: int = 0
 
     @classmethod
     def of(cls, report: Comparison) -> StoredComparison:
@@ -77,6 +79,7 @@ class StoredComparison:
             tuple(_row_of(row) for row in report.rows),
             _row_of(report.total),
             report.settings.specials if report.settings else (),
+            report.baseline,
         )
 
     @classmethod
@@ -197,7 +200,10 @@ def _read_report(report: _Field) -> StoredComparison:
     total = _read_row(report["total"], count)
     specials = report["settings"].get("specials")
     listed = "all" if specials.value == "all" else tuple(each.text() for each in specials.items())
-    return StoredComparison(tokenizers, rows, total, listed)
+    baseline = report["baseline"]
+    if baseline.count() >= count:
+        raise baseline.wrong(f"is out of range for {count:,} tokenizers")
+    return StoredComparison(tokenizers, rows, total, listed, baseline.count())
 
 
 def _read_row(row: _Field, tokenizers: int) -> StoredRow:
@@ -346,8 +352,8 @@ def changes_since(
 
     Raises:
         UsageError: if neither more nor less of a metric is better.
-        InputError: if an input has other bytes than then, special tokens were looked for otherwise, there is nothing
-            to compare, or the report has no values of a metric.
+        InputError: if an input has other bytes than then, special tokens were looked for otherwise, ratios are to
+            another tokenizer, there is nothing to compare, or the report has no values of a metric.
     """
     _check_judged(metrics)
     if now.specials != before.specials:
@@ -362,6 +368,12 @@ def changes_since(
         raise InputError(
             f"{reference} has no {what} that is compared now",
             hint=f"it has {', '.join(each.name for each in known[:5])}",
+        )
+    if any(metric.name == "ratio" for metric in metrics) and (before.baseline, now.baseline) not in tokenizers.both:
+        names = before.tokenizers[before.baseline].name, now.tokenizers[now.baseline].name
+        raise InputError(
+            f"the ratios of {reference} are to {names[0]}, and now they are to {names[1]}",
+            hint="give the same baseline, or judge another metric, such as tokens",
         )
     for then, this in inputs.both:
         _check_same_text(before.rows[then], now.rows[this], reference)

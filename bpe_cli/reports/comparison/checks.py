@@ -241,12 +241,18 @@ class Limit:
         few tokens are no merit.
 
         Raises:
-            InputError: if the total of all inputs is asked for, and they are not the inputs of the stored report.
+            InputError: if the total of all inputs is asked for, and they are not the inputs of the stored report, or an
+                input that this has not.
         """
         if self.scope == TOTAL and not changes.same_inputs:
             raise InputError(
                 f"{changes.reference} has other inputs, so all of them together cannot be compared",
                 hint="leave out 'total:' to compare those that both have, or make the report anew",
+            )
+        if self.scope in changes.new_inputs and all(change.source != self.scope for change in changes.changes):
+            raise InputError(
+                f"{self.text!r}: {changes.reference} has no input {self.scope!r}",
+                hint="make the report anew, with this input",
             )
         return Check("--max-regression", self.text, tuple(self._failures(changes)))
 

@@ -12,7 +12,7 @@ from bpe_cli.reports.comparison.boundaries import Cutter
 from bpe_cli.reports.comparison.measures import Ratio
 
 if TYPE_CHECKING:
-    from bpe_cli.tokenizer import Tokenizer
+    from bpe_cli.tokenizer import Specials, Tokenizer
 
 LEVELS = 8
 """Lines are indented by up to so many levels."""
@@ -92,14 +92,19 @@ class CodeProbe:
 
 
 def probe_code(
-    tokenizers: Sequence[Tokenizer], files: Mapping[str, bytes], *, source: str = "code", threads: int = 1
+    tokenizers: Sequence[Tokenizer],
+    files: Mapping[str, bytes],
+    *,
+    specials: Specials = (),
+    source: str = "code",
+    threads: int = 1,
 ) -> CodeProbe:
-    """Measure how many tokens code costs."""
+    """Measure how many tokens code costs; ``specials`` are looked for in it."""
     texts = list(files.values())
     again = [[reindented(text, unit) for text in texts] for unit in INDENTS.values()]
     results = []
     for tokenizer in tokenizers:
-        cutter = Cutter(tokenizer, threads=threads)
+        cutter = Cutter(tokenizer, specials, threads)
         results.append(
             CodeResult(
                 tuple(_indents(cutter, unit) for unit in INDENTS.values()),

@@ -35,7 +35,8 @@ class LengthResult:
     Attributes:
         fewest: Tokens of the number with the fewest.
         most: Tokens of the number with the most.
-        usual: The cut that most have, as the digits of each token; of two as frequent ones the smaller tuple.
+        usual: The cut that most have, as the digits of each token; of two as frequent ones the smaller tuple. It is
+            empty for a number that is left out, or has an unknown token: such a number counts as no tokens.
         consistency: Share of the numbers that are cut so.
     """
 
@@ -107,7 +108,7 @@ def _result(cutter: Cutter) -> NumberResult:
     one_token = alike = asked = 0
     for digits in range(1, DIGITS + 1):
         numbers = sampled(digits)
-        cuts = [groups(ends) for _, ends in cutter.cut(numbers)]
+        cuts = [cut_of(cutter, *each) for each in cutter.cut(numbers)]
         if digits <= 4:
             one_token += sum(len(cut) == 1 for cut in cuts)
         tally = Counter(cuts)
@@ -118,13 +119,18 @@ def _result(cutter: Cutter) -> NumberResult:
         )
         alike += times
         asked += len(cuts)
-    spaced = (groups(ends) for _, ends in cutter.cut([b" %d" % number for number in range(10_000)]))
+    spaced = (cut_of(cutter, *each) for each in cutter.cut([b" %d" % number for number in range(10_000)]))
     # " 42" is one token, or a space by itself and one token.
     one_spaced = sum(len(cut) == 1 or (len(cut) == 2 and cut[0] == 1) for cut in spaced)
     examples = [example.encode() for example in EXAMPLES]
-    shown = tuple(_parts(text, ends) for text, (_, ends) in zip(examples, cutter.cut(examples), strict=True))
+    shown = tuple(_parts(text, cut_of(cutter, *cut)) for text, cut in zip(examples, cutter.cut(examples), strict=True))
     grouping, size = grouping_of([each.usual for each in lengths]) if alike == asked else ("irregular", None)
     return NumberResult(tuple(lengths), one_token, one_spaced, grouping, size, alike / asked, shown)
+
+
+def cut_of(cutter: Cutter, ids: Sequence[int], ends: Sequence[int]) -> tuple[int, ...]:
+    """Return how many bytes each token of a number covers; none do in a number that is unknown, or a part of it."""
+    return () if cutter.unk_id is not None and cutter.unk_id in ids else groups(ends)
 
 
 def groups(ends: Sequence[int]) -> tuple[int, ...]:
@@ -170,9 +176,9 @@ def _from_left(digits: int, size: int) -> tuple[int, ...]:
     return (size,) * whole + ((rest,) if rest else ())
 
 
-def _parts(text: bytes, ends: Sequence[int]) -> tuple[bytes, ...]:
+def _parts(text: bytes, cut: Sequence[int]) -> tuple[bytes, ...]:
     parts, start = [], 0
-    for size in groups(ends):
+    for size in cut:
         parts.append(text[start : start + size])
         start += size
     return tuple(parts)

@@ -7,6 +7,7 @@ a border if it lies in that stretch or at its ends. The beginning and the end of
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -29,13 +30,14 @@ class WordCost:
     Attributes:
         word_count: Words.
         token_count: Tokens of the texts.
-        uncut: Words without a boundary of tokens inside.
-        one_token: Those of them whose token has no part of another word: one token by themselves, but for blanks.
+        uncut: Words without a boundary of tokens inside, also inside a character whose bytes are tokens.
+        one_token: Those of them whose token has no part of another word: one token by themselves, but for blanks. An
+            unknown token is none.
         border_count: Borders between words.
         hit_borders: Those of them at which a token ends.
         boundary_count: Boundaries of tokens, each place in a text once.
         hit_boundaries: Those of them that lie at a border.
-        unknown_count: Tokens that stand for what the vocabulary does not have.
+        unknown_count: Tokens that stand for what the vocabulary does not have, and what is left out instead.
     """
 
     word_count: int
@@ -135,22 +137,41 @@ def borders_of(spans: Sequence[Span]) -> list[Span]:
 
 def _cost(cutter: Cutter, texts: Sequence[tuple[bytes, list[Span]]]) -> WordCost:
     """Add up what a tokenizer makes of texts."""
-    sums = [0] * 9
-    for (text, words), (ids, ends) in zip(texts, cutter.cut([text for text, _ in texts]), strict=True):
+    sums = [0] * 8
+    contents = [text for text, _ in texts]
+    for (text, words), (ids, ends) in zip(texts, cutter.cut(contents), strict=True):
         size = len(text)
         boundaries = sorted({end for end in ends if 0 < end < size})
-        cut = cut_words(words, boundaries)
+        cut = cut_words(words, boundaries) | _cut_in_a_character(words, ends)
         hit_borders, hit_boundaries = _hits(borders_of(words), boundaries)
         uncut = [number for number in range(len(words)) if number not in cut]
         places = [0, *boundaries, size]
-        one_token = sum(_stands_alone(words, number, places) for number in uncut)
-        unknown = 0 if cutter.unk_id is None else ids.count(cutter.unk_id)
+        one_token = 0
+        for number in uncut:
+            first, last = _stretch_around(words[number], places)
+            tokens = ids[bisect_right(ends, first) : bisect_right(ends, last)]
+            known = len(tokens) == 1 and tokens[0] != cutter.unk_id
+            one_token += known and _stands_alone(words, number, (first, last), size)
         counts = (
             len(words), len(ids), len(uncut), one_token, max(len(words) - 1, 0), hit_borders, len(boundaries),
-            hit_boundaries, unknown,
+            hit_boundaries,
         )  # fmt: skip
         sums = [total + each for total, each in zip(sums, counts, strict=True)]
-    return WordCost(*sums)
+    return WordCost(*sums, unknown_count=cutter.unknown(contents))
+
+
+def _cut_in_a_character(words: Sequence[Span], ends: Sequence[int]) -> set[int]:
+    """Return the numbers of the words in which several tokens end at one place, as the bytes of a character do.
+
+    >>> _cut_in_a_character([(0, 3), (3, 6)], [3, 6, 6, 6])
+    {1}
+    """
+    numbers = set()
+    for place, times in Counter(ends).items():
+        number = bisect_left(words, place, key=lambda word: word[1])
+        if times > 1 and number < len(words) and words[number][0] < place:
+            numbers.add(number)
+    return numbers
 
 
 def _hits(borders: Sequence[Span], boundaries: Sequence[int]) -> tuple[int, int]:
@@ -167,11 +188,13 @@ def _hits(borders: Sequence[Span], boundaries: Sequence[int]) -> tuple[int, int]
     return hit_borders, hit_boundaries
 
 
-def _stands_alone(words: Sequence[Span], number: int, places: Sequence[int]) -> bool:
-    """Return whether the token that holds an uncut word has no part of the words beside it."""
-    start, end = words[number]
-    first = places[bisect_right(places, start) - 1]
-    last = places[bisect_left(places, end)]
+def _stretch_around(word: Span, places: Sequence[int]) -> Span:
+    """Return the stretch between neighbouring places that an uncut word lies in."""
+    return places[bisect_right(places, word[0]) - 1], places[bisect_left(places, word[1])]
+
+
+def _stands_alone(words: Sequence[Span], number: int, stretch: Span, size: int) -> bool:
+    """Return whether the stretch around an uncut word has no part of the words beside it."""
     before = words[number - 1][1] if number else 0
-    after = words[number + 1][0] if number + 1 < len(words) else places[-1]
-    return first >= before and last <= after
+    after = words[number + 1][0] if number + 1 < len(words) else size
+    return stretch[0] >= before and stretch[1] <= after

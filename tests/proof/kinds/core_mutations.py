@@ -28,7 +28,9 @@ MODULES = (
     "leb128", "random", "special", "text/utf8", "text/lines", "tables/pair_filter", "count/places", "count/packed",
     "count/table", "memory/key", "memory/ring", "memory/shares", "memory/reserve", "memory/huge_pages", "models/trie",
     "models/word_level", "models/unigram/backward", "models/unigram/written", "normalize/double_array",
-    "boundaries/seams", "encode/gather", "trainers/heap",
+    "boundaries/seams", "encode/gather", "trainers/heap", "documents", "measure/frequencies", "measure/words",
+    "measure/tally", "memory/asking", "models/max_match", "models/fewest_tokens", "models/ngram", "normalize/charsmap",
+    "normalize/form", "normalize/inert", "split/pattern/pairs", "stages/stretches",
 )  # fmt: skip
 """Modules of ``core/src`` whose own tests take a second or two."""
 

@@ -51,6 +51,19 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/unit/corpus/test_corpus_judging.py", "tests/unit/corpus/test_corpus_documents.py",
         "tests/unit/corpus/test_corpus_jsonl.py", "tests/unit/jobs/test_prepare_keep.py",
     ),
+    "bpe_cli/chat/counting.py": ("tests/unit/chat/test_counting.py",),
+    "bpe_cli/chat/messages.py": ("tests/unit/chat/test_messages.py",),
+    "bpe_cli/jobs/prepare/sequences.py": ("tests/unit/jobs/test_sequences.py",),
+    "bpe_cli/reports/comparison/checks.py": ("tests/unit/reports/comparison/test_checks.py",),
+    "bpe_cli/reports/distributions.py": ("tests/unit/reports/test_distributions.py",),
+    "bpe_cli/support/ordered_threads.py": ("tests/unit/support/test_ordered_threads.py",),
+    "bpe_cli/surgery/replacing.py": ("tests/unit/surgery/test_replacing.py",),
+    "bpe_cli/tokenizer/model_inputs.py": ("tests/unit/tokenizer/test_model_inputs.py",),
+    "bpe_cli/tokenizer/post_processor.py": ("tests/unit/tokenizer/test_post_processor.py",),
+    "bpe_cli/tokenizer/special_tokens.py": (
+        "tests/unit/tokenizer/test_special_tokens.py", "tests/unit/tokenizer/test_special_matcher.py",
+    ),
+    "bpe_cli/tokenizer/streaming.py": ("tests/unit/tokenizer/test_streaming.py",),
 }  # fmt: skip
 """Module -> the tests that belong to it, beside the examples in it."""
 

@@ -26,14 +26,15 @@ def more_metrics(monkeypatch):
         monkeypatch.setitem(METRICS, name, metric)
 
 
-def stored(*tokens, names=("t",), inputs=("a.txt", "b.txt"), size=100, sha256=("x", "y"), specials=()):
+def stored(*tokens, names=("t",), inputs=("a.txt", "b.txt"), size=100, sha256=("x", "y"), specials=(), baseline=0):
     """Store counts: per input a list with one count for each tokenizer."""
     rows = [
         row(name, list(counts), documents=1, size=size, sha256=digest)
         for name, counts, digest in zip(inputs, tokens, sha256, strict=False)
     ]
     total = row("total", [sum(each) for each in zip(*tokens, strict=True)], documents=len(rows), size=size * len(rows))
-    return StoredComparison.of(comparison(names, rows=rows, total=total, settings=Settings(specials=specials)))
+    report = comparison(names, rows=rows, total=total, settings=Settings(specials=specials))
+    return StoredComparison.of(replace(report, baseline=baseline))
 
 
 def failures(now, before, text, metrics=(TOKENS,)):
@@ -136,6 +137,22 @@ def test_inputs_that_only_one_has_are_told_and_all_together_is_not_compared():
     assert Limit.parse("1%").check(changes).failures == ()
     with pytest.raises(InputError, match=r"old\.json has other inputs"):
         Limit.parse("total: 1%").check(changes)
+    with pytest.raises(InputError, match=r"'c\.txt: 1%': old\.json has no input 'c\.txt'"):
+        Limit.parse("c.txt: 1%").check(changes)
+
+
+def test_ratios_to_another_tokenizer_are_not_compared():
+    before, ratio = stored([100, 80], [200, 90], names=("t", "u")), [METRICS["ratio"]]
+    turned = stored([80, 100], [90, 200], names=("u", "t"))
+    with pytest.raises(InputError, match=r"the ratios of old\.json are to t, and now they are to u"):
+        changes_since(turned, before, ratio, "old.json")
+    with pytest.raises(InputError, match="now they are to u"):
+        changes_since(stored([100, 80], [200, 90], names=("t", "u"), baseline=1), before, ratio, "old.json")
+    assert {each.verdict for each in changes_since(turned, before, [TOKENS], "old.json").changes} == {"same"}
+    moved = stored([80, 100], [90, 200], names=("u", "t"), baseline=1)
+    assert len(changes_since(moved, before, ratio, "old.json").changes) == 6
+    renamed = stored([100], [200], names=("another",))
+    assert {each.verdict for each in changes_since(renamed, stored([100], [200]), ratio, "old.json").changes} == {"same"}
 
 
 def test_an_input_given_twice_is_two():

@@ -66,6 +66,16 @@ def test_numbers_that_are_left_out():
     assert (result.grouping, result.group_size, result.consistency, result.one_token) == ("irregular", None, 1, 0)
 
 
+def test_numbers_that_are_unknown():
+    """The unknown token is one token, and no number is that one; 1 is known, and 12 in part."""
+    vocabulary = Vocabulary.from_tokens([b"[UNK]", b"1"])
+    (result,) = probe_numbers([Tokenizer(LongestMatch(vocabulary, unk_id=0))]).results
+    assert (result.one_token, result.one_token_spaced) == (1, 0)
+    assert (result.grouping, result.group_size) == ("irregular", None)
+    assert [(each.usual, each.fewest) for each in result.lengths[:2]] == [((), 0), ((), 0)]
+    assert (result.lengths[1].most, result.examples[EXAMPLES.index("-1")]) == (2, ())
+
+
 def test_examples_are_cut_into_what_they_are():
     (result,) = probe_numbers([named("o200k_base")]).results
     for text, parts in zip(EXAMPLES, result.examples, strict=True):

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from bpe_cli.corpus.given_words import parse_words
 from bpe_cli.errors import InputError
 from bpe_cli.reports.comparison.probe_words import laid_out, probe_words
-from bpe_cli.tokenizer import named_encodings
+from bpe_cli.stages import CharacterBpe, LongestMatch
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.tokenizer import Tokenizer, named_encodings
 from bpe_cli.trainers import TRAINERS, train
 from tests.counted import at_least, compared
 
@@ -38,7 +40,12 @@ def by_hand(tokenizer, parts):
     borders = []
     for (_, end), (start, _) in pairwise(words):
         borders.append(set(range(end, start + 1)))
-    uncut = [(start, end) for start, end in words if not any(start < place < end for place in places)]
+    uncut = [
+        (start, end)
+        for start, end in words
+        if not any(start < place < end for place in places)
+        and not any(sum(token.end == place for token in tokens) > 1 for place in range(start + 1, end + 1))
+    ]
     alone = 0
     for start, end in uncut:
         # Walk from the word to both sides, until a token's end: on the way there is no part of a word.
@@ -48,7 +55,9 @@ def by_hand(tokenizer, parts):
         while high < len(text) and high not in ends:
             high += 1
         others = [span for span in words if span != (start, end)]
-        alone += not any(other[0] < high and low < other[1] for other in others)
+        here = [token for token in tokens if low < token.end <= high]
+        known = len(here) == 1 and here[0].token_id != tokenizer.model.unk_id
+        alone += known and not any(other[0] < high and low < other[1] for other in others)
     return {
         "word_count": len(words),
         "token_count": len(tokens),
@@ -96,6 +105,21 @@ def test_a_tokenizer_of_the_words_themselves():
     assert (cost.fertility, cost.one_token_share, cost.precision, cost.recall, cost.f1) == (1, 1, 1, 1, 1)
     ((cost,),) = probe_words([tokenizer], {"x": [words_of(["New", " ", "York"])]}).results
     assert (cost.token_count, cost.one_token, cost.hit_borders, cost.precision) == (2, 2, 1, 1)
+
+
+def test_a_word_in_byte_tokens_is_not_one_token():
+    """Each byte of 世 is a token, as by SentencePiece's byte fallback; all of them end where the character does."""
+    tokens = [b"<0x%02X>" % byte for byte in range(256)] + [b"a"]
+    tokenizer = Tokenizer(CharacterBpe(Vocabulary.from_tokens(tokens), Merges.from_pairs([]), byte_fallback=True))
+    ((cost,),) = probe_words([tokenizer], {"x": [words_of(["世", "a", "世"])]}).results
+    assert (cost.token_count, cost.uncut, cost.one_token, cost.unknown_count) == (7, 1, 1, 0)
+
+
+@pytest.mark.parametrize("unk_id", [None, 0])
+def test_a_word_that_is_unknown_or_left_out_is_not_one_token(unk_id):
+    tokenizer = Tokenizer(LongestMatch(Vocabulary.from_tokens([b"?", b"a", b"b"]), unk_id=unk_id))
+    ((cost,),) = probe_words([tokenizer], {"x": [words_of(["z"]), words_of(["a", "z", "b"])]}).results
+    assert (cost.word_count, cost.one_token, cost.unknown_count) == (4, 2, 2)
 
 
 def test_nothing_to_divide_by():
