@@ -166,3 +166,14 @@ def test_an_unknown_token_may_have_no_text(model):
     for text in ("a", "ax", "x", "", "aa"):
         for specials in ((), "all"):
             assert ours.encode(text, specials=specials) == theirs.encode(text).ids
+
+
+@pytest.mark.parametrize("fuse_unk", [False, True])
+def test_they_put_what_is_unknown_behind_the_bytes_that_follow_it(fuse_unk):
+    """So a file with byte tokens for some of the bytes is refused here if it has an unknown token."""
+    vocab = {"<unk>": 0, "<0xC3>": 1, "<0xA9>": 2}
+    file = document(vocab, unk_token="<unk>", byte_fallback=True, fuse_unk=fuse_unk)
+    theirs = rival.Tokenizer.from_str(json.dumps(file | {"pre_tokenizer": None, "decoder": None}))
+    assert theirs.encode("☃é").ids == [1, 2, 0]
+    with pytest.raises(FormatError, match="2 of the 256 bytes have tokens"):
+        hf_json.loads(json.dumps(file).encode())

@@ -119,6 +119,19 @@ def _needed_unk_id(node: Node, ids: Mapping[str, int]) -> int:
     return ids[text]
 
 
+def _check_bytes(node: Node, ids: Mapping[str, int]) -> None:
+    """Refuse byte fallback with tokens for some of the bytes only.
+
+    Hugging Face's library then puts the unknown token behind the bytes that follow it, and fuses it across them.
+    """
+    found = sum(text.decode() in ids for text in BYTE_TEXTS)
+    if found % len(BYTE_TEXTS):
+        raise node.get("byte_fallback").error(
+            f"is true, and {found} of the 256 bytes have tokens",
+            hint="give tokens to all of them or to none: else what is unknown depends on its neighbours",
+        )
+
+
 def read_character_bpe(
     node: Node, ids: Mapping[str, int], pairs: Iterable[tuple[str, str]], specials: Iterable[SpecialToken]
 ) -> CharacterBpe:
@@ -151,6 +164,8 @@ def character_bpe(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary, me
     prefix, suffix, runs = (node.get(key).text_or_none() or "" for key in marks)
     if len(runs) > 1:
         raise node.get("whole_runs_of").error(f"is {quote(runs)}; it must be one character")
+    if byte_fallback and unk_id is not None:
+        _check_bytes(node, ids)
     separate = node.get("type").value == "SuffixBpe"
     return CharacterBpe(
         vocabulary, merges, unk_id, fuse_unk, byte_fallback, whole, prefix, suffix, separate, whole_runs_of=runs
@@ -258,12 +273,8 @@ def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[s
     check_scores(scores, lambda number: list(ids)[number].encode(), entries.where, single=single)
     vocabulary = Vocabulary.from_tokens(tokens)
     byte_fallback = node.flag("byte_fallback")
-    found = sum(text in ids for text in map(bytes.decode, BYTE_TEXTS)) if byte_fallback and kinds.is_null else 0
-    if found % len(BYTE_TEXTS):
-        raise node.get("byte_fallback").error(
-            f"is true, and {found} of the 256 bytes have tokens",
-            hint="give tokens to all of them or to none: else what is unknown depends on its neighbours",
-        )
+    if byte_fallback and kinds.is_null:
+        _check_bytes(node, ids)
     if name == "Unigram":
         fixed = node.flag("fixed_point")
         if fixed and single:

@@ -36,7 +36,7 @@ from bpe_cli.stages import (
     SpecialToken,
     Unigram,
 )
-from bpe_cli.stages.spelling import CHAR_TO_BYTE
+from bpe_cli.stages.spelling import BYTE_TEXTS, CHAR_TO_BYTE
 from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import quote
@@ -260,6 +260,7 @@ class _Cut:
         unknown = node.get("unk_token").value
         texts = [token.content.decode() for token in added]
         texts += [unknown] if isinstance(unknown, str) else []
+        texts += [text.decode() for text in BYTE_TEXTS] if node.get("byte_fallback").value is True else []
         self.ids: Mapping[str, int] = written.among(texts, [token.token_id for token in added])
 
     @property

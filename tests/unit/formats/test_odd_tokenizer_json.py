@@ -165,3 +165,14 @@ def test_an_unknown_token_matters_only_where_a_byte_has_none():
         loads(some).encode("ab")
     with pytest.raises(FormatError, match="fuse_unk"):
         loads(ALPHABET, fuse_unk=1)
+
+
+def test_bytes_of_which_some_have_no_token_are_refused_beside_an_unknown_token():
+    """What is unknown would stand behind the bytes that follow it: see the test of the same in tests/differential."""
+    vocab = {"<unk>": 0, "<0xC3>": 1, "<0xA9>": 2}
+    for fuse_unk in (False, True):
+        with pytest.raises(FormatError, match="is true, and 2 of the 256 bytes have tokens") as refused:
+            loads(vocab, unk_token="<unk>", byte_fallback=True, fuse_unk=fuse_unk)
+        assert "all of them or to none" in str(refused.value.hint)
+    assert loads(vocab, byte_fallback=True).model.unk_id is None
+    assert loads({"<unk>": 0}, unk_token="<unk>", byte_fallback=True).model.unk_id == 0
