@@ -214,7 +214,8 @@ $(VENV)/.made:
 $(VENV)/.built: $(VENV)/.made pyproject.toml $(CORE_SOURCES)
 	@$(NEED_CARGO)
 	@echo "compiling the core: the first time takes a minute or two"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable .
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml

@@ -56,6 +56,11 @@ def _main_page(version: str, root: Callable[..., object], commands: dict[str, Ca
     yield from _see_also(f"bpe-{name}" for name in commands)
 
 
+def _placed(argument: str, *, several: bool) -> str:
+    """Return an argument as a synopsis shows it: what may be left out is in brackets."""
+    return f"[{argument}]..." if several else argument
+
+
 def _page(version: str, name: str, module: Any, others: Iterable[str]) -> Iterator[str]:
     """Yield the lines of the page of a command."""
     from bpe_cli.cli.options import Argument, parameters_of
@@ -63,7 +68,7 @@ def _page(version: str, name: str, module: Any, others: Iterable[str]) -> Iterat
     function = module.run
     yield from _head(version, f"bpe-{name}", function)
     arguments = [
-        f"[\\fI{_text(str(each.settings.get('metavar', '')))}\\fR]{'...' if 'list' in str(kind) else ''}"
+        _placed(rf"\fI{_text(str(each.settings.get('metavar', '')))}\fR", several="list" in str(kind))
         for kind, each in parameters_of(function).values()
         if isinstance(each, Argument)
     ]

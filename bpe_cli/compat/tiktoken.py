@@ -23,6 +23,7 @@ from bpe_cli.stages import RankBpe, SpecialToken, Split
 from bpe_cli.stages.patterns import scanner_for
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
+from bpe_cli.support.lazy_modules import numpy_to
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 
 if TYPE_CHECKING:
@@ -182,8 +183,7 @@ class Encoding:
         disallowed_special: Literal["all"] | Collection[str] = "all",
     ) -> npt.NDArray[np.uint32]:
         """Return the ids as ``encode`` does, but as a NumPy array; a lone surrogate is an error here."""
-        import numpy as np
-
+        np = numpy_to("make NumPy arrays")
         data, matcher = self._checked(text, allowed_special, disallowed_special, strict=True)
         return np.frombuffer(self._batch([data], matcher).ids, dtype=np.uint32)
 

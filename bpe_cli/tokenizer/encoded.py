@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, overload
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.core_arguments import bytes_of, pack
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.lazy_modules import numpy_to
 
 if TYPE_CHECKING:
     import numpy as np
@@ -118,8 +119,7 @@ class EncodedBatch:
         >>> ids.dtype, ids.tolist(), offsets.tolist()
         (dtype('uint32'), [31373, 995, 31373], [0, 2, 3])
         """
-        import numpy as np
-
+        np = numpy_to("make NumPy arrays")
         return np.frombuffer(self.ids, np.uint32), np.frombuffer(self.offsets, np.uint64)
 
     def pad(
@@ -195,8 +195,7 @@ class PaddedBatch:
 
     def numpy(self) -> tuple[Ids, npt.NDArray[np.uint8]]:
         """Return ``ids`` and ``mask`` as two-dimensional NumPy arrays that share their memory."""
-        import numpy as np
-
+        np = numpy_to("make NumPy arrays")
         return np.asarray(self.ids).reshape(self.shape), np.asarray(self.mask).reshape(self.shape)
 
     def __repr__(self) -> str:
