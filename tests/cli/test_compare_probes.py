@@ -121,7 +121,7 @@ def test_special_tokens_in_code_are_those_that_are_asked_for(folder):
         (("--probe", "numbers", "--lines"), "there are no inputs: --lines would do nothing"),
         (
             ("--overlap", "--metric", "fertility", "--speed", "--special", "all", *TWO),
-            "there are no inputs: --metric, --speed and --special would do nothing",
+            "there are no inputs: --metric, --speed, --special would do nothing",
         ),
         (("--probe", "numbers", "--plain"), "there are no inputs: --plain would do nothing"),
         (("--diff", "-T", "x", "-t", "gpt2"), "--diff compares tokenizers with the first, but there is only one"),
