@@ -16,16 +16,18 @@ from tests.needs import skip
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def make_with_cargo(folder: Path, version: str) -> subprocess.CompletedProcess[str]:
-    """Run ``make test-rust`` with a cargo that knows its version and prints what it is asked to do."""
+def make(
+    folder: Path, version: str, target: str = "test-rust", place: Path = ROOT
+) -> subprocess.CompletedProcess[str]:
+    """Make a target with a cargo that knows its version and prints what it is asked to do."""
     if shutil.which("make") is None:
         skip("needs make, which is not installed")
     cargo = folder / "cargo"
     cargo.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo "{version}" || echo "ran $1"\n', encoding="utf-8")
     cargo.chmod(0o755)
     environment = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
-    command = ["make", "--no-print-directory", "test-rust"]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    command = ["make", "--no-print-directory", target]
+    return subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +37,7 @@ def lowest() -> str:
 
 @pytest.mark.parametrize("version", ["1.70.0", "1.9.1", "0.99.0"])
 def test_an_old_rust_is_refused_with_its_version(tmp_path, lowest, version):
-    done = make_with_cargo(tmp_path, f"cargo {version} (7fe40dc8c 2023-04-27)")
+    done = make(tmp_path, f"cargo {version} (7fe40dc8c 2023-04-27)")
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith(f"error: Rust {lowest} or newer is needed, cargo is {version}\n\nhint: run `rustup")
@@ -43,13 +45,13 @@ def test_an_old_rust_is_refused_with_its_version(tmp_path, lowest, version):
 
 def test_a_cargo_that_cannot_run_is_refused_too(tmp_path, lowest):
     """As rustup's is when no toolchain is installed."""
-    done = make_with_cargo(tmp_path, "")
+    done = make(tmp_path, "")
     assert done.stderr.startswith(f"error: Rust {lowest} or newer is needed, cargo is unknown\n")
 
 
 @pytest.mark.parametrize("more", ["", ".0", "9.3", ".1-nightly"])
 def test_a_new_rust_goes_to_work(tmp_path, lowest, more):
-    done = make_with_cargo(tmp_path, f"cargo {lowest}{more} (7fe40dc8c 2099-04-27)")
+    done = make(tmp_path, f"cargo {lowest}{more} (7fe40dc8c 2099-04-27)")
     assert done.returncode == 0, done.stderr
     assert "ran test" in done.stdout
 
@@ -57,6 +59,24 @@ def test_a_new_rust_goes_to_work(tmp_path, lowest, more):
 @pytest.mark.parametrize("page", ["README.md", "docs/how-to/install.md", "CONTRIBUTING.md", "core/README.md"])
 def test_pages_state_the_same_version(lowest, page):
     assert f"Rust {lowest} or newer" in (ROOT / page).read_text(encoding="utf-8").replace("\n", " ")
+
+
+def test_the_core_is_compiled_by_the_maturin_of_its_own_environment(tmp_path, lowest):
+    """The back end of the build looks for the program maturin on PATH, where a fresh machine has none."""
+    environment = tmp_path / "a folder" / ".venv"
+    (environment / "bin").mkdir(parents=True)
+    (environment / ".made").touch()
+    python = environment / "bin" / "python"
+    python.write_text('#!/bin/sh\necho "$PATH" > path\n', encoding="utf-8")
+    python.chmod(0o755)
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copy(ROOT / name, environment.parent)
+    (environment.parent / "core").mkdir()
+    shutil.copy(ROOT / "core" / "Cargo.toml", environment.parent / "core")
+    done = make(tmp_path, f"cargo {lowest}", ".venv/.built", environment.parent)
+    assert done.returncode == 0, done.stderr
+    path = (environment.parent / "path").read_text(encoding="utf-8").split(os.pathsep)
+    assert path[:2] == [str(environment / "bin"), str(tmp_path)]
 
 
 def test_the_demo_runs_to_its_end(tmp_path):
