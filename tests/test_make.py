@@ -16,9 +16,7 @@ from tests.needs import skip
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def make(
-    folder: Path, version: str, target: str = "test-rust", place: Path = ROOT
-) -> subprocess.CompletedProcess[str]:
+def make(folder: Path, version: str, target: str = "test-rust", place: Path = ROOT) -> subprocess.CompletedProcess[str]:
     """Make a target with a cargo that knows its version and prints what it is asked to do."""
     if shutil.which("make") is None:
         skip("needs make, which is not installed")

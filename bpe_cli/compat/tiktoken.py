@@ -183,9 +183,10 @@ class Encoding:
         disallowed_special: Literal["all"] | Collection[str] = "all",
     ) -> npt.NDArray[np.uint32]:
         """Return the ids as ``encode`` does, but as a NumPy array; a lone surrogate is an error here."""
-        np = numpy_to("make NumPy arrays")
+        numpy = numpy_to("make NumPy arrays")
         data, matcher = self._checked(text, allowed_special, disallowed_special, strict=True)
-        return np.frombuffer(self._batch([data], matcher).ids, dtype=np.uint32)
+        ids: npt.NDArray[np.uint32] = numpy.frombuffer(self._batch([data], matcher).ids, dtype=numpy.uint32)
+        return ids
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
         """Return the ids of several texts as ``encode_ordinary`` does, using several threads."""

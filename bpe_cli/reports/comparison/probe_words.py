@@ -157,7 +157,7 @@ def _cost(cutter: Cutter, texts: Sequence[tuple[bytes, list[Span]]]) -> WordCost
             hit_boundaries,
         )  # fmt: skip
         sums = [total + each for total, each in zip(sums, counts, strict=True)]
-    return WordCost(*sums, unknown_count=cutter.unknown(contents))
+    return WordCost(*[*sums, cutter.unknown(contents)])
 
 
 def _cut_in_a_character(words: Sequence[Span], ends: Sequence[int]) -> set[int]:

@@ -152,7 +152,9 @@ def test_ratios_to_another_tokenizer_are_not_compared():
     moved = stored([80, 100], [90, 200], names=("u", "t"), baseline=1)
     assert len(changes_since(moved, before, ratio, "old.json").changes) == 6
     renamed = stored([100], [200], names=("another",))
-    assert {each.verdict for each in changes_since(renamed, stored([100], [200]), ratio, "old.json").changes} == {"same"}
+    assert {each.verdict for each in changes_since(renamed, stored([100], [200]), ratio, "old.json").changes} == {
+        "same"
+    }
 
 
 def test_an_input_given_twice_is_two():
