@@ -8,7 +8,7 @@ from bpe_cli.cli.compare_output import Checks, CompareOutput, Measured, Written,
 from bpe_cli.cli.console import ConsoleListener, note, process_streams
 from bpe_cli.cli.idle import given_in, refuse_idle
 from bpe_cli.cli.options import Option
-from bpe_cli.cli.parts_folder import parts_folder
+from bpe_cli.cli.parts_folder import counted_parts, parts_folder
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated
@@ -18,7 +18,6 @@ from bpe_cli.views.pictures import COMPARISON_PICTURES
 
 if TYPE_CHECKING:
     from bpe_cli.jobs import compare as job
-    from bpe_cli.jobs.parts.doing import DoneParts
     from bpe_cli.jobs.tally_parts import ByParts
     from bpe_cli.jobs.tokenizers import TokenizerChoice
 
@@ -353,7 +352,9 @@ def run(
     if is_share:
         listener = ConsoleListener(quiet=screen.quiet)
         done_parts = tally(job, listener=listener, streams=process_streams())
-        note(f"{_tallied(done_parts)}{listener.took()}", quiet=screen.quiet)
+        there = counted_parts(done_parts.made, done_parts.kept, done_parts.parts)
+        counted = f"{there}, {count(done_parts.total, 'document')} -> {done_parts.folder}"
+        note(f"{counted}{listener.took()}", quiet=screen.quiet)
         return
     done = compare_and_check(job, listener=ConsoleListener(quiet=screen.quiet), streams=process_streams())
     show(output, done, screen)
@@ -395,10 +396,3 @@ def _drawable(compared: Compared, names: "frozenset[job.Probe]", *, idle: bool) 
     there = {"inputs": not idle, "ratios": not idle and several, "lengths": not idle, "use": not idle}
     there["premiums"] = "languages" in names
     return tuple(name for name in COMPARISON_PICTURES if there[name])
-
-
-def _tallied(done: "DoneParts") -> str:
-    there = done.made + done.kept
-    of_all = f"{there:,} of {count(done.parts, 'part')}" if there < done.parts else count(done.parts, "part")
-    new = f" ({done.made:,} new)" if done.kept else ""
-    return f"{of_all}{new}, {count(done.total, 'document')} -> {done.folder}"

@@ -3,6 +3,7 @@
 from bpe_cli.cli.options import share_of
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Protocol
+from bpe_cli.support.messages import plural
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.parts.doing import PartsFolder
@@ -53,6 +54,16 @@ def parts_folder(name: str, folder: str | None, given: PartsOptions) -> "PartsFo
     from bpe_cli.jobs.parts.doing import PartsFolder
 
     return PartsFolder(folder, share_of(given.part), part_bytes_of(given.part_size), given.overwrite)
+
+
+def counted_parts(made: int, kept: int, parts: int) -> str:
+    """Write how many of the parts are there, and how many of them are new where some were there before.
+
+    >>> counted_parts(2, 0, 2), counted_parts(1, 2, 4)
+    ('2 parts', '3 of 4 parts (1 new)')
+    """
+    there = f"{made + kept:,} of " if made + kept < parts else ""
+    return f"{there}{plural(parts, 'part')}" + (f" ({made:,} new)" if kept else "")
 
 
 def part_bytes_of(part_size: int | None) -> int:

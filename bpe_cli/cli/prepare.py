@@ -446,11 +446,12 @@ def _interval(number: "Interval", what: str, *, counted: bool = True) -> str:
 
 def _show(done: "Prepared", parts: Parts, listener: WorkListener, around: str = "") -> None:
     """Note what is in the folder now; ``around`` is what is said of the tokens around documents."""
-    there = done.made + done.kept
-    of_all = f"{there:,} of {count(done.parts, 'part')}" if there < done.parts else count(done.parts, "part")
-    new = f" ({done.made:,} new)" if done.kept and not (parts.check or parts.finish) else ""
+    from bpe_cli.cli.parts_folder import counted_parts
+
+    kept = 0 if parts.check or parts.finish else done.kept  # to look at parts, or to complete the set, makes no new ones
+    there = counted_parts(done.made + done.kept - kept, kept, done.parts)
     sequences = "" if done.sequences is None else f", {count(done.sequences, 'sequence')}"
-    counted = f"{of_all}{new}, {count(done.documents, 'document')}{sequences}, {count(done.tokens, 'token')}{around}"
+    counted = f"{there}, {count(done.documents, 'document')}{sequences}, {count(done.tokens, 'token')}{around}"
     quiet = parts.quiet or parts.progress == "json"  # the last event says it
     where = f"{counted} -> {done.folder}"
     again = f"; {count(done.again, 'part')} made again, all identical" if done.again else ""
