@@ -448,7 +448,8 @@ def _show(done: "Prepared", parts: Parts, listener: WorkListener, around: str = 
     """Note what is in the folder now; ``around`` is what is said of the tokens around documents."""
     from bpe_cli.cli.parts_folder import counted_parts
 
-    kept = 0 if parts.check or parts.finish else done.kept  # to look at parts, or to complete the set, makes no new ones
+    # To look at parts, or to complete the set, makes no new ones.
+    kept = 0 if parts.check or parts.finish else done.kept
     there = counted_parts(done.made + done.kept - kept, kept, done.parts)
     sequences = "" if done.sequences is None else f", {count(done.sequences, 'sequence')}"
     counted = f"{there}, {count(done.documents, 'document')}{sequences}, {count(done.tokens, 'token')}{around}"
