@@ -16,7 +16,7 @@ from pathlib import Path
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError, TrainingError
 from bpe_cli.formats.read_file import Node
-from bpe_cli.stages.counting import Cutting
+from bpe_cli.stages.counting import ALL_MEMORY, Cutting
 from bpe_cli.support.messages import cannot_read, quote
 
 MAGIC = b'{"format":"bpe-counts"'
@@ -100,7 +100,7 @@ def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
             f"{path}: the counts do not have the checksum that the header gives; they were changed or cut short"
         )
     try:
-        counts = _core.Counts.load(payload, max_bytes)
+        counts = _core.Counts.load(payload, min(max_bytes, ALL_MEMORY))
     except _core.MemoryBoundError as error:
         raise TrainingError(f"{path}: {error}", hint="give more memory with `max_memory`") from error
     except ValueError as error:
