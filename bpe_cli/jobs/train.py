@@ -330,7 +330,8 @@ def _train(
         for sentence in choices(trained, options):
             listener.note(sentence)
         done = replace(_written(trained, options, job, target, counts), steps=steps)
-        return replace(done, curve=_curve(job, [(trained.tokenizer.vocab_size, trained)], listener, streams))
+        asked = options.vocab_size or trained.tokenizer.vocab_size
+        return replace(done, curve=_curve(job, [(asked, trained)], listener, streams))
     each_size = trained_sizes(counts, options, job.sizes, threads=job.threads, listener=listener)
     targets = [None if path is None else Target(path) for path in paths_of_sizes(job.sizes, target)]
     files = tuple(

@@ -93,6 +93,11 @@ def test_one_size_has_no_knee(folder):
     assert text.endswith("knee: none (it takes three sizes)\n")
 
 
+def test_one_size_that_is_not_reached(folder):
+    report = json.loads(call("train", "in.txt", "-s", "900", "--valid", "held.txt", "--json", "-q", cwd=folder).out)
+    assert [(each["asked"], each["vocab_size"]) for each in report["sizes"]] == [(900, 278)]
+
+
 def test_text_that_a_vocabulary_does_not_know(folder):
     text = call("train", "in.txt", "-a", "bpe", "-s", "40,60", "--valid", "held.txt", "-q", cwd=folder).text
     assert text.splitlines()[2].split() == [
