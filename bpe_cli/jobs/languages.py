@@ -167,7 +167,7 @@ def counted_languages(
     said: Languages,
     corpora: Sequence[NamedCorpus],
     options: Options,
-    counted_in: Callable[[Source, Sampled | None], Counted],
+    counted_in: Callable[[Source, Sampled | None, Options], Counted],
     sampled: Sampled | None,
     max_memory: int,
     *,
@@ -179,7 +179,7 @@ def counted_languages(
         said: What is said of the languages.
         corpora: Their corpora; none if their counts are there.
         options: What to train, by ``parity``.
-        counted_in: Counts a corpus, or what is drawn of it.
+        counted_in: Counts a corpus, or what is drawn of it, as the options cut it.
         sampled: How many documents are drawn of each corpus; None for all. Development sets are taken whole.
         max_memory: Bytes of memory that the table may take; more of it goes to temporary files.
         listener: Receives notes.
@@ -197,8 +197,8 @@ def counted_languages(
     if said.counts:
         training, options = _loaded(said.counts, options, max_memory, listener)
     else:
-        training = [(each.name, counted_in(each.source, sampled)) for each in corpora]
-    development = [(each.name, counted_in(each.source, None)) for each in said.development]
+        training = [(each.name, counted_in(each.source, sampled, options)) for each in corpora]
+    development = [(each.name, counted_in(each.source, None, options)) for each in said.development]
     return by_language(training, development, names, max_memory, listener=listener), options
 
 

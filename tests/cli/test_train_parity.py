@@ -80,6 +80,17 @@ def test_a_name_may_have_several_files(folder: Path) -> None:
     assert trained(folder, "--from-counts", "en=0.counts", "--from-counts", "en=1.counts", *COUNTS[2:]) == expected
 
 
+@pytest.mark.parametrize("cut", [("--pattern", "gpt2"), ("--pattern", "none", "--prefix-space")], ids=" ".join)
+def test_development_sets_are_cut_as_the_counts_were(cut: tuple[str, ...], folder: Path) -> None:
+    words = []
+    for name, text in (("x", "1234 1234 1234"), ("y", "abcd abcd abcd")):
+        (folder / f"{name}.txt").write_text(f"{text}\n", encoding="utf-8")
+        made = call("train", f"{name}.txt", *cut, "--counts-out", f"{name}.counts", "-q", "--lines", cwd=folder)
+        assert made.status == 0
+        words += ["--from-counts", f"{name}={name}.counts", "--dev", f"{name}={name}.txt"]
+    assert trained(folder, *words) == trained(folder, *words, *cut)
+
+
 def test_what_it_says(folder: Path) -> None:
     result = call("train", *NAMED, "--parity", "-s", "270", "-o", "out.json", cwd=folder)
     assert result.status == 0
