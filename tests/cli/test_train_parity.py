@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from bpe_cli import formats, train
+from bpe_cli import _core, formats, train
+from bpe_cli.formats import counts_file
+from bpe_cli.stages.counting import Cutting
+from bpe_cli.trainers.counts import counts_of
 from tests.cli_runner import call, error
 
 TEXTS = {
@@ -89,6 +92,16 @@ def test_development_sets_are_cut_as_the_counts_were(cut: tuple[str, ...], folde
         assert made.status == 0
         words += ["--from-counts", f"{name}={name}.counts", "--dev", f"{name}={name}.txt"]
     assert trained(folder, *words) == trained(folder, *words, *cut)
+
+
+def test_counts_that_are_too_large(folder: Path) -> None:
+    saved = counts_file.dump(counts_of([(b"a", 1 << 62)]), Cutting(None, unicode_version=_core.UNICODE_VERSION))
+    (folder / "huge.counts").write_bytes(b"".join(saved))
+    words = ("--from-counts", "x=huge.counts", "--from-counts", "y=huge.counts", "--parity", "-s", "300")
+    message = "the corpus 'x', with those before it: the counted bytes pass 2^64 in total"
+    assert call("train", *words, "-o", "out.json", "-q", cwd=folder) == (
+        2, b"", error(message, "no corpus is that large: count again"),
+    )  # fmt: skip
 
 
 def test_what_it_says(folder: Path) -> None:
