@@ -50,8 +50,8 @@ measured on 1 document, 30 bytes
 
 saved: the share of tokens that a size saves against the one before, and per doubling of the size
 embeddings: size × 10 parameters, once if input and output are tied, else twice
-knee: 265, where the curve is farthest above the line between its ends (0.23 of its height); other
-ends can have another knee
+knee: 265, where the curve is farthest above the line between its ends (0.23 of its height); with
+other ends, the knee may be elsewhere
 """
     )
 
