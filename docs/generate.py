@@ -94,8 +94,8 @@ API_HEAD = """\
 # The public names
 
 The names in `bpe_cli.__all__`. `make docs` generates this page from their docstrings; the tests run the examples and
-check that the page is up to date. [The library](../how-to/library.md) introduces them. Semantic versioning covers these names, their
-parameters and what they return, `bpe_cli.compat`, and the command line; nothing else.
+check that the page is up to date. [The library](../how-to/library.md) introduces them. Semantic versioning covers these
+names, their parameters and what they return, `bpe_cli.compat`, and the command line; nothing else.
 """
 
 
