@@ -76,10 +76,7 @@ class Compared:
         ),
     ] = None  # fmt: skip
     fewest: Annotated[
-        bool,
-        options.tokenizer_option(
-            "--fewest", help="List each tokenizer a second time, with the fewest tokens that its vocabulary allows."
-        ),
+        bool, options.tokenizer_option("--fewest", help="Also list each with the fewest tokens its vocabulary allows.")
     ] = False
 
     def choices(self, pattern: str | None) -> "tuple[TokenizerChoice, ...]":

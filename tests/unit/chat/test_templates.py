@@ -184,10 +184,10 @@ OFTEN = "{% for a in range(99999) %}WHAT{% endfor %}"
 IDLE = "{% if 1 - 1 %}{% endif %}"
 HOSTILE = {
     "{{ ''.__class__.__mro__ }}": "does something that chat templates may not do: it uses '__class__' of a str",
-    "{{ ().__class__.__bases__[0].__subclasses__() }}": "no chat template may do",
-    "{{ cycler.__init__.__globals__.os }}": "no chat template may do",
-    "{{ '{0.__class__.__mro__}'.format('') }}": "no chat template may do",
-    "{{ messages | map(attribute='__class__.__mro__') | list }}": "no chat template may do",
+    "{{ ().__class__.__bases__[0].__subclasses__() }}": "chat templates may not do",
+    "{{ cycler.__init__.__globals__.os }}": "chat templates may not do",
+    "{{ '{0.__class__.__mro__}'.format('') }}": "chat templates may not do",
+    "{{ messages | map(attribute='__class__.__mro__') | list }}": "chat templates may not do",
     "{{ messages.append(1) }}": "it uses 'append' of a list",
     "{{ messages[0].update({}) }}": "it uses 'update' of a dict",
     "{% block a %}{{ self.a() }}{% endblock %}": "it calls a BlockReference",
