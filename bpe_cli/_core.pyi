@@ -511,7 +511,7 @@ def merge_numbered(
     Args:
         partitions: How many.
         read: Gives the next records of a partition, as ``NumberedCounts.write`` gave them; None when there are no more.
-        write: Takes what ``Counts.dump`` of all would give, some at a time.
+        write: Takes what ``Counts.dump`` of all would give, some whole pieces at a time.
 
     Returns:
         Number of different pieces; number of pieces, repetitions counted.

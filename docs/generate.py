@@ -26,8 +26,8 @@ REFERENCE = DOCS / "reference"
 HEAD = """\
 # The command line
 
-`bpe COMMAND --help` describes the options that people use most. Below is all that there is, made from the commands'
-own `--help --all` by `make docs`; the tests check that it is up to date.
+`bpe COMMAND --help` describes the most common options. This page has all of them: `make docs` generates it from the
+commands' own `--help --all`, and the tests check that it is up to date.
 """
 
 # sys.argv[0] is what the usage line shows.
@@ -93,9 +93,9 @@ def metrics_page() -> str:
 API_HEAD = """\
 # The public names
 
-What `bpe_cli.__all__` names, made from the docstrings by `make docs`; the tests run the examples and check that the
-page is up to date. [The library](../how-to/library.md) introduces them. Semantic versioning covers these names, their
-parameters and what they return, `bpe_cli.compat`, and the command line; nothing else.
+The names in `bpe_cli.__all__`. `make docs` generates this page from their docstrings; the tests run the examples and
+check that the page is up to date. [The library](../how-to/library.md) introduces them. Semantic versioning covers these
+names, their parameters and what they return, `bpe_cli.compat`, and the command line; nothing else.
 """
 
 

@@ -68,7 +68,7 @@ class Meter:
         """
         self._left -= size
         if self._left < 0:
-            raise TooMuch("it makes too much of too little")
+            raise TooMuch("it makes too much data from too little input")
 
     def tick(self, steps: int = 1) -> None:
         """Account for steps that are about to be taken.
@@ -341,7 +341,7 @@ def expanded(value: Any, meter: Meter, *, texts: bool = True) -> int:
             unknown = [part for part in holders if id(part) not in found]
             if unknown:
                 if id(each) in begun:  # it holds itself
-                    raise TooMuch("it makes too much of too little")
+                    raise TooMuch("it makes too much data from too little input")
                 begun.add(id(each))
                 waiting += unknown
                 continue

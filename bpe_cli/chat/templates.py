@@ -118,7 +118,7 @@ class ChatTemplate:
         except UndefinedError as error:
             raise InputError(f"{where}: {self._name} misses something in this conversation: {_plain(error)}") from error
         except SecurityError as error:
-            raise FormatError(f"{self._name} does what no chat template may do: {error}") from error
+            raise FormatError(f"{self._name} does something that chat templates may not do: {error}") from error
         except TooMuch as error:
             raise FormatError(f"{self._name} is stopped: {error}") from error
         except (RecursionError, MemoryError) as error:

@@ -76,7 +76,7 @@ class Compared:
         ),
     ] = None  # fmt: skip
     fewest: Annotated[
-        bool, options.tokenizer_option("--fewest", help="List each also with the fewest tokens its vocabulary allows.")
+        bool, options.tokenizer_option("--fewest", help="Also list each with the fewest tokens its vocabulary allows.")
     ] = False
 
     def choices(self, pattern: str | None) -> "tuple[TokenizerChoice, ...]":
@@ -140,7 +140,7 @@ class Probes:
         list[str] | None,
         _probe_option(
             "--words", metavar="FILE",
-            help="Measure tokens against words marked in a file, for languages without spaces: one text a line, its "
+            help="Measure tokens against words marked in a file, for languages without spaces: one text per line, its "
             "words separated by spaces or tabs; needs no INPUT. Can be repeated.",
         ),
     ] = None  # fmt: skip

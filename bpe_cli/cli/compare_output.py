@@ -60,7 +60,7 @@ class Measured:
         list[str] | None,
         options.output_option(
             "--metric", metavar="NAME",
-            help="A metric to show, and for --max-regression to check; all shows all but speed. Can be repeated.",
+            help="A metric to show, and to check with --max-regression; all means all but speed. Can be repeated.",
         ),
     ] = None  # fmt: skip
     speed: Annotated[
@@ -144,9 +144,9 @@ class Checks:
         list[str] | None,
         _check_option(
             "--max-regression", metavar="PERCENT",
-            help="Fail if a metric (of --metric, else tokens) is worse by more than this, such as 1%, than in the "
-            "report of --against, or without one than the baseline: on any input, or on all together. 'total: 1%' "
-            "checks all together only. Can be repeated.",
+            help="Fail if a metric (of --metric, else tokens) is worse by more than this, for example 1%, than in the "
+            "report of --against or, if there is none, than with the baseline: on any input, or on all together. "
+            "'total: 1%' checks all together only. Can be repeated.",
         ),
     ] = None  # fmt: skip
 

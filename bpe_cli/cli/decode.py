@@ -77,7 +77,7 @@ class Written:
         Literal["strict", "replace", "ignore"] | None,
         options.output_option(
             "--errors", show_default="write the bytes as they are",
-            help="Make the output valid UTF-8: fail on invalid bytes, replace them by U+FFFD, or leave them out and "
+            help="Make the output valid UTF-8: fail on invalid bytes, replace them with U+FFFD, or leave them out and "
             "keep as many characters as possible.",
         ),
     ] = None  # fmt: skip

@@ -36,7 +36,7 @@ class Parts:
         str | None,
         _parts_option(
             "--break", choices=BREAKS, show_default="token",
-            help="Where a chunk should end; where it cannot, the next finer of these.",
+            help="Where a chunk should end; if it cannot end there, it ends at the next finer of these.",
         ),
     ] = None  # fmt: skip
     truncate: Annotated[

@@ -90,8 +90,8 @@ class Written:
         str | None,
         options.output_option(
             "--columns", metavar="NAME,...",
-            help="Columns of a row beside its ids: attention_mask, position_ids, segment_ids, seq_lengths; in numeric "
-            "formats also spans.",
+            help="Columns to write in addition to the ids: attention_mask, position_ids, segment_ids, seq_lengths; in "
+            "numeric formats also spans.",
         ),
     ] = None  # fmt: skip
     positions: Annotated[
@@ -115,8 +115,8 @@ class Written:
         str | None,
         options.output_option(
             "--keep", metavar="NAME,...",
-            help="Keep these fields of the source beside input_ids (arrow, parquet, datasets): NAME, or NAME:TYPE with "
-            "string, int64, double or bool.",
+            help="Keep these fields of the source in addition to input_ids (arrow, parquet, datasets): NAME, or "
+            "NAME:TYPE with string, int64, double or bool.",
         ),
     ] = None  # fmt: skip
     overwrite: Annotated[
@@ -246,7 +246,7 @@ class Parts:
         options.running_option(
             "--progress",
             help="How to show progress on stderr. auto: a bar on a terminal, else plain. plain: a line every 30 s. "
-            "json: an object a line.",
+            "json: one object per line.",
         ),
     ] = "auto"  # fmt: skip
     quiet: options.Quiet = False

@@ -78,8 +78,8 @@ class Model:
         str | None,
         _model_option(
             "--vocab-size", "-s", metavar="N,...", min=1,
-            help="The number of tokens to end with, including the alphabet and special tokens. Several numbers make a "
-            "file each, in one training where sizes nest; {size} in OUT's name stands for the size.",
+            help="The number of tokens to end with, including the alphabet and special tokens. Several numbers write "
+            "one file each, from a single training run if the sizes nest; {size} in OUT's name stands for the size.",
         ),
     ] = None  # fmt: skip
     special: Annotated[
@@ -243,7 +243,7 @@ class Written:
         options.output_option(
             "--target", choices=tuple(TARGETS),
             help="Train a tokenizer that this library can read exactly: sets --pattern, --compat and -a unless they "
-            "are given. Writes the library's format if OUT's name asks for it.",
+            "are given. Writes the library's format if OUT is named like one of its files.",
         ),
     ] = None  # fmt: skip
     format_: Annotated[

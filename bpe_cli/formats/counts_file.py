@@ -16,7 +16,7 @@ from pathlib import Path
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError, TrainingError
 from bpe_cli.formats.read_file import Node
-from bpe_cli.stages.counting import Cutting
+from bpe_cli.stages.counting import ALL_MEMORY, Cutting
 from bpe_cli.support.messages import cannot_read, quote
 
 MAGIC = b'{"format":"bpe-counts"'
@@ -100,7 +100,7 @@ def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
             f"{path}: the counts do not have the checksum that the header gives; they were changed or cut short"
         )
     try:
-        counts = _core.Counts.load(payload, max_bytes)
+        counts = _core.Counts.load(payload, min(max_bytes, ALL_MEMORY))
     except _core.MemoryBoundError as error:
         raise TrainingError(f"{path}: {error}", hint="give more memory with `max_memory`") from error
     except ValueError as error:
@@ -118,21 +118,35 @@ def load_all(paths: Iterable[Path], max_bytes: int) -> tuple[Cutting, _core.Coun
 
     Raises:
         InputError: if a file cannot be read, or there is none.
-        FormatError: if a file is broken, or their texts were not cut in the same way.
+        FormatError: if a file is broken, their texts were not cut in the same way, or their counts are too large.
         TrainingError: if the counts together need more memory than that.
     """
     total: _core.Counts | None = None
     for path, cutting, counts in load_each(paths, max_bytes):
         if total is None:
             common, total = cutting, counts
-            continue
-        try:
-            total.merge(counts)
-        except _core.MemoryBoundError as error:
-            raise TrainingError(f"{path}: {error}", hint="give more memory with `max_memory`") from error
+        else:
+            add(total, counts, path)
     if total is None:
         raise InputError("no counts file is given")
     return common, total
+
+
+def add(total: _core.Counts, counts: _core.Counts, path: Path) -> None:
+    """Add the counts of a file to those of others.
+
+    Raises:
+        FormatError: if they pass 2^64 together.
+        TrainingError: if they need more memory together than the total may take.
+    """
+    try:
+        total.merge(counts)
+    except _core.MemoryBoundError as error:
+        raise TrainingError(f"{path}: {error}", hint="give more memory with `max_memory`") from error
+    except ValueError as error:
+        raise FormatError(
+            f"{path}: with the files before it, {error}", hint="no corpus is that large: count again"
+        ) from error
 
 
 def load_each(paths: Iterable[Path], max_bytes: int) -> Iterator[tuple[Path, Cutting, _core.Counts]]:

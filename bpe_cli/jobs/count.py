@@ -144,9 +144,9 @@ def load_counts(
 
     total, cutting = new_counts(ALL_MEMORY), None
     with Spilling(total, max_memory, listener) as spilling:
-        for _, own, each in counts_file.load_each(map(Path, paths), max_memory):
+        for path, own, each in counts_file.load_each(map(Path, paths), max_memory):
             cutting = own
-            total.merge(each)
+            counts_file.add(total, each, path)
             spilling.check()
         counts = spilling.finish()
     if cutting is None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.jobs.count import adopted
 from bpe_cli.jobs.mixing import Mixture, NamedCorpus, Sampled
-from bpe_cli.jobs.spilling import Counted, CountsOnDisk, Spilling, in_memory
+from bpe_cli.jobs.spilling import Counted, CountsOnDisk, Spilling, parts_of, sums
 from bpe_cli.support.core_arguments import wrong_type
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import did_you_mean, nearest
@@ -147,7 +148,8 @@ def by_language(
         listener: Receives notes.
 
     Raises:
-        TrainingError: if a language has no text, or its counts do not fit the memory.
+        TrainingError: if a language has no text, a 64th of all counts does not fit the memory, or they pass 2^64.
+        OutputError: if the temporary files cannot be written.
     """
     total = new_counts(ALL_MEMORY)
     with Spilling(total, max_memory, listener) as spilling:
@@ -155,11 +157,14 @@ def by_language(
             ("corpus", False, training), ("development set of", True, development),
         ):  # fmt: skip
             for name, each in counted:
-                own = in_memory(each, max_memory) if isinstance(each, CountsOnDisk) else each
-                if not own.unique:
+                if not each.unique:
                     raise TrainingError(f"there is nothing to train on: the {what} {name!r} has no text")
-                total.add_marked(own, mark_of(names.index(name), development=of_development))
-                spilling.check()
+                mark = mark_of(names.index(name), development=of_development)
+                with each if isinstance(each, CountsOnDisk) else nullcontext():
+                    for part in parts_of(each):
+                        with sums(f"the {what} {name!r}, with those before it: "):
+                            total.add_marked(part, mark)
+                        spilling.check()
         return spilling.finish()
 
 
@@ -167,7 +172,7 @@ def counted_languages(
     said: Languages,
     corpora: Sequence[NamedCorpus],
     options: Options,
-    counted_in: Callable[[Source, Sampled | None], Counted],
+    counted_in: Callable[[Source, Sampled | None, Options], Counted],
     sampled: Sampled | None,
     max_memory: int,
     *,
@@ -179,7 +184,7 @@ def counted_languages(
         said: What is said of the languages.
         corpora: Their corpora; none if their counts are there.
         options: What to train, by ``parity``.
-        counted_in: Counts a corpus, or what is drawn of it.
+        counted_in: Counts a corpus, or what is drawn of it, as the options cut it.
         sampled: How many documents are drawn of each corpus; None for all. Development sets are taken whole.
         max_memory: Bytes of memory that the table may take; more of it goes to temporary files.
         listener: Receives notes.
@@ -197,8 +202,8 @@ def counted_languages(
     if said.counts:
         training, options = _loaded(said.counts, options, max_memory, listener)
     else:
-        training = [(each.name, counted_in(each.source, sampled)) for each in corpora]
-    development = [(each.name, counted_in(each.source, None)) for each in said.development]
+        training = [(each.name, counted_in(each.source, sampled, options)) for each in corpora]
+    development = [(each.name, counted_in(each.source, None, options)) for each in said.development]
     return by_language(training, development, names, max_memory, listener=listener), options
 
 

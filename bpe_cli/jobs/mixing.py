@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from fractions import Fraction
 from math import gcd, lcm
 from typing import TYPE_CHECKING, TypeAlias
 
 from bpe_cli.errors import TrainingError, UsageError
-from bpe_cli.jobs.spilling import Counted, CountsOnDisk, Spilling, in_memory
+from bpe_cli.jobs.spilling import Counted, CountsOnDisk, Spilling, parts_of
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import did_you_mean, nearest
 from bpe_cli.trainers.counts import ALL_MEMORY, add_times, new_counts
 
 if TYPE_CHECKING:
-    from bpe_cli import _core
     from bpe_cli.corpus import Source
 
 Weight: TypeAlias = int | float | str | Fraction
@@ -165,26 +165,33 @@ def mixed(
         listener: Receives a note about each corpus.
 
     Raises:
-        TrainingError: if a corpus has no text, or its counts do not fit the memory.
+        TrainingError: if a corpus has no text, or a 64th of all counts does not fit the memory.
         UsageError: if the counts become too large.
+        OutputError: if the temporary files cannot be written.
     """
+    with ExitStack() as files:
+        for _, each in counted:
+            if isinstance(each, CountsOnDisk):
+                files.enter_context(each)
+        return _mixed(counted, mixture, max_memory, listener)
+
+
+def _mixed(counted: Sequence[tuple[str, Counted]], mixture: Mixture, max_memory: int, listener: Listener) -> Counted:
     names = [name for name, _ in counted]
-    loaded: list[_core.Counts] = []
     for name, each in counted:
-        own = in_memory(each, max_memory) if isinstance(each, CountsOnDisk) else each
-        if not own.unique:
+        if not each.unique:
             raise TrainingError(f"there is nothing to train on: the corpus {name!r} has no text")
-        loaded.append(own)
-    sizes = [own.total_bytes for own in loaded]
+    sizes = [sum(part.total_bytes for part in parts_of(each)) for _, each in counted]
     factors = mixture.factors(names, sizes)
     weighted = [factor * size for factor, size in zip(factors, sizes, strict=True)]
     if sum(weighted) > _LARGEST:
         raise UsageError("the weights are too large: the counts pass 2^63", hint="give smaller ones, or simpler ratios")
     total = new_counts(ALL_MEMORY)
     with Spilling(total, max_memory, listener) as spilling:
-        for name, own, factor, size, share in zip(names, loaded, factors, sizes, weighted, strict=True):
-            for _ in add_times(total, own, factor):
-                spilling.check()
+        for (name, each), factor, size, share in zip(counted, factors, sizes, weighted, strict=True):
+            for part in parts_of(each):
+                for _ in add_times(total, part, factor):
+                    spilling.check()
             times = "once" if factor == 1 else f"{factor:,} times"
             listener.note(f"{name}: {size / sum(sizes):.1%} of the text, counted {times}: {share / sum(weighted):.1%}")
         return spilling.finish()

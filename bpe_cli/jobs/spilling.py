@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Self
@@ -37,10 +38,18 @@ class CountsOnDisk:
         unique: Number of different pieces.
         total: Number of pieces, repetitions counted.
         sha256: The hash of the bytes.
+
+    Args:
+        file: The file.
+        lengths: The bytes of the parts in which it was written, each of whole pieces.
+        unique: As the attribute.
+        total: As the attribute.
+        sha256: As the attribute.
     """
 
-    def __init__(self, file: IO[bytes], unique: int, total: int, sha256: str) -> None:
+    def __init__(self, file: IO[bytes], lengths: Sequence[int], unique: int, total: int, sha256: str) -> None:
         self._file = file
+        self._lengths = lengths
         self.unique = unique
         self.total = total
         self.sha256 = sha256
@@ -59,11 +68,21 @@ class CountsOnDisk:
         while chunk := self._file.read(1 << 20):
             yield chunk
 
+    def parts(self) -> Iterator[_core.Counts]:
+        """Yield the counts, packed, some pieces at a time.
+
+        Raises:
+            TrainingError: if they pass 2^64 together.
+        """
+        self._file.seek(0)
+        for length in self._lengths:
+            yield _packed(self._file.read(length))
+
     def load(self, max_memory: int) -> _core.Counts:
         """Read the counts to train on, packed: the bytes of each piece, and two or three more.
 
         Raises:
-            TrainingError: if they take more memory.
+            TrainingError: if they take more memory, or pass 2^64 together.
         """
         size = self._file.seek(0, 2)
         if size > max_memory:
@@ -73,7 +92,7 @@ class CountsOnDisk:
                 "`counts_out` saves the counts of a corpus of any size",
             )
         self._file.seek(0)
-        return _core.Counts.packed(self._file.read())
+        return _packed(self._file.read())
 
 
 Counted = _core.Counts | CountsOnDisk
@@ -84,12 +103,21 @@ def in_memory(counts: Counted, max_memory: int) -> _core.Counts:
     """Return counts to train on; a file that they were in is gone.
 
     Raises:
-        TrainingError: if they take more memory.
+        TrainingError: if they take more memory, or pass 2^64 together.
     """
     if not isinstance(counts, CountsOnDisk):
         return counts
     with counts:
         return counts.load(max_memory)
+
+
+def parts_of(counts: Counted) -> Iterator[_core.Counts]:
+    """Yield counts to add to others: some pieces at a time of those in a file, which stays.
+
+    Raises:
+        TrainingError: if they pass 2^64 together.
+    """
+    return counts.parts() if isinstance(counts, CountsOnDisk) else iter((counts,))
 
 
 def count_within(
@@ -159,24 +187,26 @@ class Spilling:
 
         Raises:
             OutputError: if the files cannot be written.
-            TrainingError: if the pieces of one of the files take too much memory: there are 64 times as many.
+            TrainingError: if the pieces of one of the files take too much memory: there are 64 times as many; or if the
+                counts pass 2^64 together.
         """
         if not self._files:
             return self._counts
         self._spill()
         merged = [self._added_up(file) for file in self._files]
-        hashed = hashlib.sha256()
+        hashed, lengths = hashlib.sha256(), array("Q")
 
         def write(data: bytes) -> None:
             out.write(data)
             hashed.update(data)
+            lengths.append(len(data))
 
-        with ExitStack() as failing, _failures():
+        with ExitStack() as failing, _failures(), sums():
             out = failing.enter_context(_temporary())
             unique, total = _core.merge_numbered(len(merged), lambda number: _read(merged[number]), write)
             out.flush()
             failing.pop_all()
-        return CountsOnDisk(out, unique, total, hashed.hexdigest())
+        return CountsOnDisk(out, lengths, unique, total, hashed.hexdigest())
 
     def _spill(self) -> None:
         """Write all counts to the files, and empty them."""
@@ -193,7 +223,7 @@ class Spilling:
     def _added_up(self, file: IO[bytes]) -> IO[bytes]:
         """Add up the records of a file, and return the file of the sum; the first one is closed."""
         own = _core.NumberedCounts(self._max_memory)
-        with _failures():
+        with _failures(), sums():
             file.seek(0)
             while (records := _read(file)) is not None:
                 try:
@@ -220,6 +250,16 @@ def _read(file: IO[bytes]) -> bytes | None:
     return file.read(length) or None
 
 
+def _packed(data: bytes) -> _core.Counts:
+    """Return counts that are only read.
+
+    Raises:
+        TrainingError: if they pass 2^64 together.
+    """
+    with sums():
+        return _core.Counts.packed(data)
+
+
 def _temporary() -> IO[bytes]:
     with _failures():
         return tempfile.TemporaryFile(prefix="bpe-counts-")
@@ -231,6 +271,22 @@ def _folder() -> str:
         return f" in {show_path(tempfile.gettempdir())}"
     except FileNotFoundError:
         return ""
+
+
+@contextmanager
+def sums(where: str = "") -> Iterator[None]:
+    """Turn what the core says of counts that pass 2^64 into an error of the training.
+
+    Args:
+        where: What was being added, and a colon; empty if nobody knows.
+
+    Raises:
+        TrainingError: if counts are too large.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise TrainingError(f"{where}{error}", hint="no corpus is that large: count again") from error
 
 
 @contextmanager

@@ -213,9 +213,9 @@ def train_file(
         counts, options = load_counts(job.from_counts, options, job.max_memory, listener=listener)
     else:
 
-        def counted_in(source: Source, sampled: Sampled | None) -> Counted:
+        def counted_in(source: Source, sampled: Sampled | None, options: Options) -> Counted:
             return count_corpus(
-                source, job.options, max_memory=job.max_memory, threads=job.threads, outputs=outputs, target=target,
+                source, options, max_memory=job.max_memory, threads=job.threads, outputs=outputs, target=target,
                 sampled=sampled, listener=listener, streams=streams,
             )  # fmt: skip
 
@@ -224,10 +224,10 @@ def train_file(
                 job.languages, job.corpora, options, counted_in, job.sampled, job.max_memory, listener=listener
             )
         elif job.corpora:
-            named = [(each.name, counted_in(each.source, job.sampled)) for each in job.corpora]
+            named = [(each.name, counted_in(each.source, job.sampled, options)) for each in job.corpora]
             counts = mixed(named, job.mixture, job.max_memory, listener=listener)
         else:
-            counts = counted_in(job.source or Source(), job.sampled)
+            counts = counted_in(job.source or Source(), job.sampled, options)
     with counts if isinstance(counts, CountsOnDisk) else nullcontext():
         return _with_counts(counts, options, job, target, listener, streams, on_counted)
 
@@ -330,7 +330,8 @@ def _train(
         for sentence in choices(trained, options):
             listener.note(sentence)
         done = replace(_written(trained, options, job, target, counts), steps=steps)
-        return replace(done, curve=_curve(job, [(trained.tokenizer.vocab_size, trained)], listener, streams))
+        asked = options.vocab_size or trained.tokenizer.vocab_size
+        return replace(done, curve=_curve(job, [(asked, trained)], listener, streams))
     each_size = trained_sizes(counts, options, job.sizes, threads=job.threads, listener=listener)
     targets = [None if path is None else Target(path) for path in paths_of_sizes(job.sizes, target)]
     files = tuple(

@@ -11,6 +11,9 @@ from bpe_cli.support.blocks import Block, settle
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.fast_typing import Protocol
 
+ALL_MEMORY = (1 << 63) - 1
+"""More bytes than any machine addresses: the largest bound that the core takes for the memory of counts."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cutting:

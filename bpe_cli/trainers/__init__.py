@@ -33,7 +33,7 @@ _ENTRIES = {
     "bbpe": _Entry("bbpe", "byte-level BPE", ("hf", "rustbpe", "minbpe", "subword-nmt", "course")),
     "bpe": _Entry("bpe", "BPE over characters", ("subword-nmt", "hf", "sentencepiece", "course", "textbook")),
     "wordpiece": _Entry("wordpiece", "BERT's pieces of words", ("hf", "tensorflow", "course")),
-    "unigram": _Entry("unigram", "the likeliest pieces", ("sentencepiece", "course")),
+    "unigram": _Entry("unigram", "the most likely pieces", ("sentencepiece", "course")),
     "mingram": _Entry("mingram", "as few tokens as possible"),
     "picky": _Entry("picky", "BPE that takes tokens back"),
     "scaffold": _Entry("picky:SCAFFOLD", "BPE without its scaffolds"),

@@ -189,7 +189,8 @@ class Bbpe(Trainer[BbpeOptions]):
     def nests(self, options: BbpeOptions) -> bool:
         """Return whether the merges of a smaller vocabulary are the first ones of a larger.
 
-        They are not if the size decides when the second of two stages begins.
+        They are not if the size decides when the second of two stages begins. If ``switch`` does, those nest that have
+        room for so many merges before it.
         """
         return not options.superwords or isinstance(options.switch, int)
 
@@ -207,7 +208,10 @@ class Bbpe(Trainer[BbpeOptions]):
         progress: Progress | None = None,
         threads: int = 1,
     ) -> Iterator[BbpeTrained]:
-        """Learn merges from counts once, for the largest size, and yield the beginning of them for each size."""
+        """Learn merges from counts once, for the largest size, and yield the beginning of them for each size.
+
+        Sizes that end before the second of two stages begins are trained by themselves: they have a shorter first one.
+        """
         if len(sizes) > 1 and not self.nests(options):
             for size in sizes:
                 yield self.train(counts, sized(options, size), progress, threads)
@@ -217,6 +221,14 @@ class Bbpe(Trainer[BbpeOptions]):
         for size in sizes:
             _check_size(sized(options, size), initial, len(symbols))
         late = () if options.rules.special_first else options.special_tokens
+        if len(sizes) > 1 and options.superwords and isinstance(options.switch, int):
+            full = len(initial) + options.switch + len(late)
+            for size in sizes:
+                if size < full:
+                    yield self.train(counts, sized(options, size), progress, threads)
+            sizes = [size for size in sizes if size >= full]
+            if not sizes:
+                return
         marked, mark = mark_pieces(counts, read_words(options.boundaries), options.boundary_mark)
         common: dict[str, Any] = {
             "initial": initial,

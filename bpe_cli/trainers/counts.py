@@ -12,12 +12,10 @@ from itertools import accumulate, islice, pairwise
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, TrainingError, UsageError
+from bpe_cli.stages.counting import ALL_MEMORY as ALL_MEMORY
 
 DEFAULT_MAX_MEMORY = 4 << 30
 """Bytes that counts may take; a fixed number, so that what is refused does not depend on the machine."""
-
-ALL_MEMORY = (1 << 63) - 1
-"""More bytes than any machine addresses."""
 
 STEPS_BYTES = 20_000
 """Bytes of different pieces up to which a textbook's training is shown: it counts all anew at each step."""

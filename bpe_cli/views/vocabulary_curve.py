@@ -58,7 +58,7 @@ def _knee(curve: VocabularyCurve) -> str:
         return f"knee: none{few}"
     return (
         f"knee: {whole(curve.knee)}, where the curve is farthest above the line between its ends "
-        f"({fraction(curve.knee_distance)} of its height); other ends can have another knee"
+        f"({fraction(curve.knee_distance)} of its height); with other ends, the knee may be elsewhere"
     )
 
 

@@ -74,7 +74,7 @@ def test_a_difference_fails_and_is_cut_short(tmp_path):
     (tmp_path / "in.txt").write_text("lower " * 50 + "e\u0301 " + "newest " * 50)
     done = call("compare", "a.json", "b.json", "--ids", "in.txt", cwd=tmp_path)
     assert done.status == 1
-    assert done.err.startswith("error: a.json and b.json give other ids for ")
+    assert done.err.startswith("error: a.json and b.json give different ids for ")
     found = ids_json("a.json", "b.json", "in.txt", cwd=tmp_path, status=1)["first"]
     assert (found["where"], found["text"], found["stage"], found["made"]) == (
         "in.txt", "e\u0301", "the normalizer", ["", "\xe9"],

@@ -78,3 +78,10 @@ def test_more_than_can_be_is_refused(tmp_path, unigram, arguments, option, numbe
         assert (result.status, result.out) == (2, b"")
         assert result.err.startswith("error: ")
         assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("number", HUGE)
+def test_saved_counts_may_take_more_memory_than_there_is(tmp_path, number):
+    assert call("train", *TEXT, "--counts-out", "counts", "-q", cwd=tmp_path).status == 0
+    words = ("train", "--from-counts", "counts", "-s", "258")
+    assert call(*words, "--max-memory", str(number), cwd=tmp_path) == call(*words, cwd=tmp_path)

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from bpe_cli import formats, train
+from bpe_cli import _core, formats, train
+from bpe_cli.formats import counts_file
+from bpe_cli.stages.counting import Cutting
+from bpe_cli.trainers.counts import counts_of
 from tests.cli_runner import call, error
 
 TEXTS = {
@@ -78,6 +81,27 @@ def test_a_name_may_have_several_files(folder: Path) -> None:
     for name in ("th", "de"):
         assert call("train", f"{name}.txt", "--counts-out", f"{name}.counts", "-q", cwd=folder).status == 0
     assert trained(folder, "--from-counts", "en=0.counts", "--from-counts", "en=1.counts", *COUNTS[2:]) == expected
+
+
+@pytest.mark.parametrize("cut", [("--pattern", "gpt2"), ("--pattern", "none", "--prefix-space")], ids=" ".join)
+def test_development_sets_are_cut_as_the_counts_were(cut: tuple[str, ...], folder: Path) -> None:
+    words = []
+    for name, text in (("x", "1234 1234 1234"), ("y", "abcd abcd abcd")):
+        (folder / f"{name}.txt").write_text(f"{text}\n", encoding="utf-8")
+        made = call("train", f"{name}.txt", *cut, "--counts-out", f"{name}.counts", "-q", "--lines", cwd=folder)
+        assert made.status == 0
+        words += ["--from-counts", f"{name}={name}.counts", "--dev", f"{name}={name}.txt"]
+    assert trained(folder, *words) == trained(folder, *words, *cut)
+
+
+def test_counts_that_are_too_large(folder: Path) -> None:
+    saved = counts_file.dump(counts_of([(b"a", 1 << 62)]), Cutting(None, unicode_version=_core.UNICODE_VERSION))
+    (folder / "huge.counts").write_bytes(b"".join(saved))
+    words = ("--from-counts", "x=huge.counts", "--from-counts", "y=huge.counts", "--parity", "-s", "300")
+    message = "the corpus 'x', with those before it: the counted bytes pass 2^64 in total"
+    assert call("train", *words, "-o", "out.json", "-q", cwd=folder) == (
+        2, b"", error(message, "no corpus is that large: count again"),
+    )  # fmt: skip
 
 
 def test_what_it_says(folder: Path) -> None:

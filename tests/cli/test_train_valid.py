@@ -50,8 +50,8 @@ measured on 1 document, 30 bytes
 
 saved: the share of tokens that a size saves against the one before, and per doubling of the size
 embeddings: size × 10 parameters, once if input and output are tied, else twice
-knee: 265, where the curve is farthest above the line between its ends (0.23 of its height); other
-ends can have another knee
+knee: 265, where the curve is farthest above the line between its ends (0.23 of its height); with
+other ends, the knee may be elsewhere
 """
     )
 
@@ -91,6 +91,11 @@ def test_pictures_markdown_and_plots(folder):
 def test_one_size_has_no_knee(folder):
     text = call("train", "in.txt", "-s", "260", "--valid", "held.txt", "-q", cwd=folder).text
     assert text.endswith("knee: none (it takes three sizes)\n")
+
+
+def test_one_size_that_is_not_reached(folder):
+    report = json.loads(call("train", "in.txt", "-s", "900", "--valid", "held.txt", "--json", "-q", cwd=folder).out)
+    assert [(each["asked"], each["vocab_size"]) for each in report["sizes"]] == [(900, 278)]
 
 
 def test_text_that_a_vocabulary_does_not_know(folder):

@@ -251,7 +251,7 @@ def _pre(out: Keys, model: RankBpe | MergeBpe) -> str:
         others = [stage for stage in stages if not isinstance(stage, Split)]
         name = near or gguf_pre.DEFAULT.names[0]
         what = f"the pre-tokenizer {type(others[0]).__name__}" if others else "the split pattern"
-        reason = f"llama.cpp's {name} only comes near" if near else "llama.cpp has no name for it"
+        reason = f"llama.cpp's {name} is only similar" if near else "llama.cpp has no name for it"
         out.lost["pre-tokenizer" if others else "pattern"] = f"{what} ({reason})"
     return name
 

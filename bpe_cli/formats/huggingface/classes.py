@@ -131,7 +131,7 @@ def convention(
         return known
     if suffix:
         raise NoPatternError(
-            f"{source}: the merges have ends of words ({SUFFIX}), and nothing says how text is cut into words",
+            f"{source}: the merges mark the ends of words ({SUFFIX}), but nothing says how text is cut into words",
             hint="a tokenizer_config.json beside them can, with tokenizer_class CLIPTokenizer or OpenAIGPTTokenizer; "
             "tokenizer.json can; or give the pattern of a word with `pattern`",
         )

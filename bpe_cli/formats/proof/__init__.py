@@ -48,7 +48,7 @@ def prove(
         allow_loss: What the files may lack, by the names of ``features.LOSSES``.
 
     Raises:
-        FormatError: if the files cannot be read, their tokenizer cannot be run, or they give other ids or another
+        FormatError: if the files cannot be read, their tokenizer cannot be run, or they give different ids or another
             text; the message has the first such text, and what both make of it.
         OutputError: if there is no place for a temporary file.
     """

@@ -215,10 +215,10 @@ _ALL = (
             meaning="tokens per word, a word being a stretch without whitespace (Rust et al., arXiv:2012.15613, "
             "count words otherwise)"),
     _metric("split_words", "split words", "less", "share", "split_share", flattered=True,
-            meaning="words of which more than one token has a part, of all words (the proportion of continued words "
+            meaning="words that are split over several tokens, of all words (the proportion of continued words "
             "of Rust et al.)"),
     _metric("one_token_words", "one token words", "more", "share", "one_token_share", flattered=True,
-            meaning="words that no two tokens have a part of, of all words"),
+            meaning="words that are not split over several tokens, of all words"),
     _metric("one_token_types", "one token types", "more", "share", "one_token_types_share",
             meaning="different words that alone are one token, of those in an input's first 4 MiB (STRR: Nayeem et "
             "al., arXiv:2510.09947)"),
@@ -226,11 +226,11 @@ _ALL = (
             meaning="different words that are one token with a space before them, of those in an input's first 4 MiB; "
             "it is the space that the tokenizer puts before any text, if it does (SentencePiece's dummy prefix)"),
     _metric("shannon_efficiency", "Shannon efficiency", "more", "share", "shannon_efficiency",
-            meaning="entropy of the tokens' frequencies, of what it were if all ids that occur were as frequent "
-            "(Zouhar et al., arXiv:2306.16842)"),
+            meaning="entropy of the tokens' frequencies, relative to what it would be if all ids that occur were "
+            "equally frequent (Zouhar et al., arXiv:2306.16842)"),
     _metric("renyi_efficiency", "Rényi efficiency", "more", "share", "renyi_efficiency",
-            meaning="Rényi's entropy of order 2.5 of the tokens' frequencies, of what it were if all ids that occur "
-            "were as frequent; it weighs frequent tokens more than Shannon's"),
+            meaning="Rényi's entropy of order 2.5 of the tokens' frequencies, relative to what it would be if all ids "
+            "that occur were equally frequent; it weighs frequent tokens more than Shannon's"),
     _metric("used_ids", "used ids", None, "count", "used_ids",
             meaning="different ids that occur"),
     _metric("vocabulary_used", "vocabulary used", None, "share", "vocabulary_used",
@@ -238,7 +238,7 @@ _ALL = (
     _metric("coverage_rank", "coverage rank", None, "count", "coverage_rank",
             meaning="how many of the most frequent ids together make up 95% of the tokens"),
     _metric("unknown", "unknown", "less", "share", "unknown_share",
-            meaning="tokens that stand for what the vocabulary does not have, of all tokens"),
+            meaning="tokens that stand for text not in the vocabulary, of all tokens"),
     _metric("unknown_bytes", "unknown bytes", "less", "share", "unknown_bytes_share",
             meaning="bytes of text that unknown tokens stand for, or that a model without one drops, of all bytes"),
     _metric("byte_tokens", "byte tokens", "less", "share", "byte_share",
@@ -250,7 +250,7 @@ _ALL = (
     _metric("failed_share", "failed share", "less", "share", "failed_share",
             meaning="documents whose tokens do not decode to them, of those that were decoded again and are not empty"),
     _metric("megabytes_per_second", "MB/s", "more", "speed", "megabytes_per_second",
-            meaning="1,000,000 bytes of text encoded per second, if speed was asked for"),
+            meaning="1,000,000 bytes of text encoded per second, if speed was measured"),
 )  # fmt: skip
 
 METRICS = {metric.name: metric for metric in _ALL}

@@ -48,7 +48,7 @@ class Measure:
     Attributes:
         character_count: Characters; a byte that is not part of well-formed UTF-8 counts as one.
         baseline_tokens: Tokens of the baseline tokenizer on the same text.
-        split_words: Words of which more than one token has a part.
+        split_words: Words that are split over several tokens.
         type_count: Different words among the first ``input_accounts.WORD_BYTES`` of the input; of all inputs together,
             the sum over inputs.
         one_token_types: Those of them that alone are one token, and not an unknown one.
@@ -56,7 +56,7 @@ class Measure:
             space before any text by itself, that space counts, and no other is put.
         vocab_size: Ids that a token has, special ones included.
         used_ids: Different ids that occurred.
-        unknown_tokens: Tokens that stand for what the vocabulary does not have.
+        unknown_tokens: Tokens that stand for text not in the vocabulary.
         byte_tokens: Tokens that are one byte of a character of several bytes, or a byte in the model's spelling
             (``<0xE4>``): what falls back to bytes.
         checked_documents: Documents that were decoded again: all, but for those of tokenizers with normalizers
@@ -106,11 +106,11 @@ class Measure:
     fertility = Ratio("token_count", "word_count")
     """Tokens per word."""
     split_share = Ratio("split_words", "word_count")
-    """Share of words of which more than one token has a part."""
+    """Share of words that are split over several tokens."""
 
     @property
     def one_token_share(self) -> float | None:
-        """Share of words that no two tokens have a part of."""
+        """Share of words that are not split over several tokens."""
         return _ratio(self.word_count - self.split_words, self.word_count)
 
     one_token_types_share = Ratio("one_token_types", "type_count")
@@ -120,7 +120,7 @@ class Measure:
     vocabulary_used = Ratio("used_ids", "vocab_size")
     """Share of the vocabulary's ids that occurred."""
     unknown_share = Ratio("unknown_tokens", "token_count")
-    """Share of tokens that stand for what the vocabulary does not have."""
+    """Share of tokens that stand for text not in the vocabulary."""
 
     @property
     def lost_bytes(self) -> int:

@@ -22,7 +22,7 @@ class LanguageCost:
         premium: Tokens per token of the pivot: a ratio of sums; None where the pivot has no tokens.
         mean_premium: The mean over lines of each line's ratio.
         median_premium: The median over lines of each line's ratio.
-        unknown_count: Tokens that stand for what the vocabulary does not have, or characters that are left out as the
+        unknown_count: Tokens that stand for text not in the vocabulary, or characters that are left out as the
             model has no such token. Where there are any, few tokens are no merit: the text is lost.
     """
 

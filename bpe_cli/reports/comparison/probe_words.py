@@ -37,7 +37,7 @@ class WordCost:
         hit_borders: Those of them at which a token ends.
         boundary_count: Boundaries of tokens, each place in a text once.
         hit_boundaries: Those of them that lie at a border.
-        unknown_count: Tokens that stand for what the vocabulary does not have, and what is left out instead.
+        unknown_count: Tokens that stand for text not in the vocabulary, and what is left out instead.
     """
 
     word_count: int

@@ -165,7 +165,7 @@ def _trailing(text: bytes, placed: Placed, reading: Callable[[int], bytes]) -> I
         yield TextWarning(
             "trailing-space",
             "the text ends with whitespace that is a token of its own",
-            "tokens of words mostly bring their space along: end a prompt before the space",
+            "word tokens usually begin with their space: end a prompt before the space",
             placed.starts[-1],
             placed.ends[-1],
         )

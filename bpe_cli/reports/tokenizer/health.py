@@ -157,7 +157,7 @@ def _numbers(structure: Structure) -> Iterator[Finding]:
         named = ", ".join(
             f"{run.present:,} of {_possible(run)} with {plural(run.length, 'digit')}" for run in uneven[:3]
         )
-        yield Finding(False, "numbers", f"some numbers are one token and others of the same length not ({named})")
+        yield Finding(False, "numbers", f"some numbers are one token, others of the same length are not ({named})")
     if any(run.present_spaced for run in structure.digits):
         spaced = sum(run.present_spaced for run in structure.digits)
         verb = "holds" if spaced == 1 else "hold"

@@ -27,7 +27,7 @@ def verdict(report: IdsReport) -> str:
     both = " and ".join(harmless(name) for name in report.names)
     texts = count(report.count, "text")
     if not report.same:
-        return f"{both} give other ids for {whole(report.different)} of {texts}"
+        return f"{both} give different ids for {whole(report.different)} of {texts}"
     if report.besides is None:
         return f"{both} give the same ids for {texts}"
     return f"{both} give the same ids for {texts}" + (

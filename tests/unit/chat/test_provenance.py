@@ -165,7 +165,7 @@ def test_what_is_shared_is_looked_into_once():
         meter.start(0)
 
         def refuse(huge=huge, meter=meter):
-            with pytest.raises(TooMuch, match="too much of too little"):
+            with pytest.raises(TooMuch, match="too much data from too little input"):
                 expanded(huge, meter)
 
         assert lines(refuse, 50_000) > 10

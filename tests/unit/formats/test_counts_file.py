@@ -113,6 +113,13 @@ def test_files_are_added_up_in_order(lay):
         counts_file.load_all([], MEMORY)
 
 
+def test_counts_that_are_too_large_together(lay):
+    with pytest.raises(FormatError) as caught:
+        counts_file.load_all([lay("first", a=2**63), lay("second", a=2**63)], MEMORY)
+    assert "second: with the files before it, the counts of all pieces together pass 2^64" in caught.value.message
+    assert caught.value.hint
+
+
 @pytest.mark.parametrize(
     ("other", "message"),
     [

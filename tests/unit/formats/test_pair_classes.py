@@ -49,7 +49,9 @@ def pair_of(tokenizer_json):
 def test_ends_of_words_say_nothing_of_words(lay):
     with pytest.raises(FormatError) as caught:
         formats.load(lay(WORDS, MERGES))
-    assert "the merges have ends of words (</w>), and nothing says how text is cut into words" in caught.value.message
+    assert (
+        "the merges mark the ends of words (</w>), but nothing says how text is cut into words" in caught.value.message
+    )
     assert "CLIPTokenizer or OpenAIGPTTokenizer" in caught.value.hint
 
 

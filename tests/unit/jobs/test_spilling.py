@@ -6,23 +6,26 @@ import errno
 import os
 import tempfile
 from array import array
+from fractions import Fraction
 from typing import Self
 
 import pytest
 
 from bpe_cli import _core, train
 from bpe_cli.corpus import Source
-from bpe_cli.errors import OutputError, TrainingError
+from bpe_cli.errors import FormatError, OutputError, TrainingError
 from bpe_cli.formats import counts_file
 from bpe_cli.jobs import spilling
 from bpe_cli.jobs.count import load_counts, save_counts
+from bpe_cli.jobs.languages import by_language
+from bpe_cli.jobs.mixing import Mixture, NamedCorpus, mixed
 from bpe_cli.jobs.spilling import CountsOnDisk, Spilling, count_within, in_memory
 from bpe_cli.jobs.train import TrainJob, train_file
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.listening import Silence
 from bpe_cli.trainers import trainer_for
 from bpe_cli.trainers.bbpe_options import BbpeOptions
-from bpe_cli.trainers.counts import items_of, new_counts
+from bpe_cli.trainers.counts import counts_of, items_of, new_counts
 from bpe_cli.trainers.sentencepiece import SentencePieceOptions
 
 OPTIONS = BbpeOptions(300)
@@ -115,6 +118,82 @@ def test_files_of_counts_are_added_up_on_disk(tmp_path):
         save_counts(counts, options, str(tmp_path / "sum"))
     _, found = counts_file.load(tmp_path / "sum", 1 << 30)
     assert found.dump() == in_one_table().dump()
+
+
+def files_of(folder, *counted):
+    """Write a file of counts of each dict."""
+    for number, pieces in enumerate(counted):
+        save_counts(counts_of(pieces.items()), OPTIONS, str(folder / str(number)))
+    return [str(folder / str(number)) for number in range(len(counted))]
+
+
+def test_counts_that_are_too_large_together(tmp_path):
+    files = files_of(tmp_path, {b"a": 1 << 63}, {b"b": 1 << 63})
+    with pytest.raises(FormatError, match="1: with the files before it, the counts of all pieces together pass 2"):
+        load_counts(files, OPTIONS, 1 << 20)
+
+
+@pytest.mark.parametrize("last", [{b"a": 1 << 63}, {b"b": 1 << 63}, {b"bb": 1 << 62}], ids=str)
+def test_counts_that_are_too_large_in_files(last, tmp_path):
+    files = files_of(tmp_path, {b"a": 1 << 63}, {b"c": 1}, last)
+    memory = new_counts()
+    memory.merge(counts_of([(b"aa", 1)]))
+    with pytest.raises(TrainingError, match=r"pass 2\^64") as caught:  # what two files have goes to disk
+        in_memory(load_counts(files, OPTIONS, memory.memory)[0], 1 << 20)
+    assert caught.value.hint
+
+
+LONG = [
+    b" ".join(b"x" * 90 + bytes(97 + int(digit) for digit in str(number * step % 997)) for number in range(300))
+    for step in (1, 7, 30)
+]
+"""Texts whose pieces take more than ``SMALL`` even as they are saved."""
+SMALL = 15_000
+
+
+def counted_apart(max_memory):
+    """Return the names of three corpora and their counts."""
+    return [
+        (str(number), count_within(TRAINER, [Block.of([text])], OPTIONS, max_memory=max_memory))
+        for number, text in enumerate(LONG)
+    ]
+
+
+@pytest.mark.parametrize("weights", [{}, {"1": Fraction(3, 2)}], ids=str)
+def test_corpora_are_mixed_on_disk(weights):
+    expected = mixed(counted_apart(1 << 30), Mixture(weights), 1 << 30)
+    found = mixed(counted_apart(SMALL), Mixture(weights), SMALL)
+    assert isinstance(expected, _core.Counts)
+    assert isinstance(found, CountsOnDisk)
+    with found:
+        assert b"".join(found.chunks()) == expected.dump()
+        assert [found.unique, found.total] == [expected.unique, expected.total]
+
+
+def test_languages_are_put_together_on_disk():
+    names = ["0", "1", "2"]
+    expected = by_language(counted_apart(1 << 30), counted_apart(1 << 30), names, 1 << 30)
+    found = by_language(counted_apart(SMALL), counted_apart(SMALL), names, SMALL)
+    assert isinstance(expected, _core.Counts)
+    assert isinstance(found, CountsOnDisk)
+    with found:
+        assert b"".join(found.chunks()) == expected.dump()
+
+
+def test_corpora_that_are_only_counted_may_outgrow_memory(tmp_path):
+    made = []
+    for name, memory in (("small", SMALL), ("large", 1 << 30)):
+        corpora = []
+        for number, text in enumerate(LONG):
+            path = tmp_path / f"{number}.txt"
+            path.write_bytes(text)
+            corpora.append(NamedCorpus(str(number), Source((str(path),))))
+        job = TrainJob(
+            OPTIONS, corpora=tuple(corpora), counts_out=str(tmp_path / name), file_format=None, max_memory=memory
+        )
+        made.append(train_file(job))
+    assert made[0] == made[1]
+    assert (tmp_path / "small").read_bytes() == (tmp_path / "large").read_bytes()
 
 
 def test_sentences_are_counted_so_too():

@@ -27,6 +27,14 @@ def test_each_size_is_what_it_is_alone(algorithm):
     assert report.curve is None
 
 
+def test_a_size_may_end_before_the_switch():
+    texts = ["x 1\n" * 50 + "the end of the road\n" * 10]
+    options = {"pattern": "gpt2", "superwords": True, "switch": 10}
+    for sizes in ((258, 280), (258, 265), (257, 259, 266, 267, 280)):
+        report = train(texts, sizes=sizes, **options)
+        assert report.tokenizers == {size: train(texts, vocab_size=size, **options) for size in sizes}
+
+
 def test_held_out_text_may_be_texts_or_files(tmp_path):
     path = tmp_path / "held.txt"
     path.write_text("the newest low widow")

@@ -85,6 +85,18 @@ def test_any_words(words: list[tuple[str, int]]) -> None:
         assert made == [described(trainer.train(counts, sized(options, size))) for size in sizes]
 
 
+@given(st.lists(st.text("ab c", min_size=1, max_size=12), min_size=1, max_size=9), st.integers(0, 5))
+def test_any_lines_with_superwords(lines: list[str], switch: int) -> None:
+    kind = next(kind for kind in KINDS if kind.name == "bbpe")
+    options = bbpe.Options(
+        vocab_size=0, pattern="gpt2", superwords=True, switch=switch, initial_alphabet="seen", special_tokens=("<s>",)
+    )
+    counts = counted(kind, options, ["\n".join(lines).encode()])
+    sizes = tuple(range(6, 16))
+    made = [described(each) for each in bbpe.TRAINER.train_sizes(counts, options, sizes)]
+    assert made == [described(bbpe.TRAINER.train(counts, sized(options, size))) for size in sizes]
+
+
 def test_all_sizes_are_checked_before_the_training() -> None:
     counts = counts_of([(b"low", 9)])
     calls: list[object] = []

@@ -54,7 +54,7 @@ def test_what_there_is_to_look_at():
     assert [text for text, good in found.items() if not good] == [
         "1 byte has no token: text with them cannot be encoded",
         "1 token of several bytes can be in no UTF-8 text",
-        "some numbers are one token and others of the same length not (1 of 100 with 2 digits)",
+        "some numbers are one token, others of the same length are not (1 of 100 with 2 digits)",
         "1 token holds a number and the space before it",
         "runs of at most 2 spaces are one token: indented code becomes long",
         "1 token holds control characters",
