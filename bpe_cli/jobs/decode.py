@@ -162,12 +162,16 @@ class _Decoding:
         from bpe_cli.corpus import open_stream
         from bpe_cli.corpus.opening import is_url
         from bpe_cli.sinks.read import kind_of, read_batches
-        from bpe_cli.sinks.sidecar import complete
+        from bpe_cli.sinks.sidecar import complete, is_as_described
         from bpe_cli.tokenizer.streaming import CharacterStream
 
         options, out = self._options, self._out
-        with open_stream(item.path, stdin=streams.read, on_bytes=advance) as stream:
-            kind = options.format or kind_of(item.path, stream.peek(_HEAD_BYTES))
+        is_raw = options.format in (None, "bin") and is_as_described(item.path)
+        with (
+            _hinting_at_numbers(item.path, options.format),
+            open_stream(item.path, stdin=streams.read, on_bytes=advance, decompressed=not is_raw) as stream,
+        ):
+            kind = options.format or ("bin" if is_raw else kind_of(item.path, stream.peek(_HEAD_BYTES)))
             if options.dtype is not None and kind != "bin":
                 guessed = options.format is None and kind == "ids"
                 raise UsageError(
@@ -213,6 +217,21 @@ class _Decoding:
             self._model = self._with_layout()
             with place.named(self._model, ids):
                 return self._model.decode_bytes(ids)
+
+
+@contextmanager
+def _hinting_at_numbers(path: str, source_format: str | None) -> Iterator[None]:
+    """Give the errors of compressed data a way out if the data may be numbers that only begin so."""
+    from bpe_cli.corpus.compression import CompressionError
+    from bpe_cli.sinks.naming import sink_of_name
+
+    try:
+        yield
+    except CompressionError as error:
+        if "bin" not in (source_format, sink_of_name(path)):
+            raise
+        way_out = 'encode them into a file, whose record says that they are not compressed, or with `to="npy"`'
+        raise InputError(error.message, hint=f"ids can begin like compressed data: {way_out}") from error
 
 
 def _documents(batches: Iterator[Batch], *, whole: bool) -> Iterator[Batch]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import struct
 
 import pytest
 
+from bpe_cli import load
 from tests.cli_runner import call, error, run
 
 GPT2 = ("-t", "gpt2")
@@ -119,6 +122,44 @@ def test_another_tokenizer_than_encoded(tmp_path):
     assert call("decode", "-t", "p50k_base", "--from", "bin", "x", cwd=tmp_path) == (
         0, b"hi", "note: x was encoded with gpt2, which differs from this one\n",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [(35615, 8), (10832, 6221), (14333, 22650, 90), (20115, 19797, 22864)],
+    ids=["gzip", "zstd", "xz", "npy"],
+)
+def test_numbers_may_begin_like_something_else(tmp_path, ids):
+    """A record that has their size says that they are numbers, and nothing else."""
+    (tmp_path / "x.bin").write_bytes(struct.pack(f"<{len(ids)}H", *ids))
+    record = {"schema": "bpe-ids/1", "dtype": "u16", "byteorder": "little", "tokens": len(ids), "documents": 1}
+    (tmp_path / "x.bin.json").write_text(json.dumps(record))
+    for options in ((), ("--from", "bin")):
+        assert call("decode", "x.bin", *GPT2, *options, cwd=tmp_path) == (0, load("gpt2").decode_bytes(ids), "")
+    found = json.loads(call("inspect", "x.bin", *GPT2, "--json", cwd=tmp_path).out)
+    assert (found["format"], found["shown"][0]["ids"]) == ("bin", list(ids))
+
+
+def test_numbers_like_compressed_data_without_a_record(tmp_path):
+    text = load("gpt2").decode_bytes([35615]) + b")"
+    assert call("encode", *GPT2, "-o", "x.bin", "-q", input=text, cwd=tmp_path) == (0, b"", "")
+    numbers = (tmp_path / "x.bin").read_bytes()
+    assert numbers[:3] == gzip.compress(b"")[:3]
+    assert call("decode", "x.bin", *GPT2, cwd=tmp_path) == (0, text, "")
+    (tmp_path / "x.bin.json").unlink()
+    hint = (
+        "hint: ids can begin like compressed data: encode them into a file, whose record says that they are not "
+        "compressed, or with --to npy\n"
+    )
+    for done in (
+        call("decode", "x.bin", *GPT2, cwd=tmp_path),
+        call("decode", "--from", "bin", *GPT2, input=numbers),
+    ):
+        assert (done.status, done.out, done.err[-len(hint) :]) == (2, b"", hint)
+    assert "hint" not in call("decode", "--from", "ids", *GPT2, input=numbers).err
+    for name in ("x.bin.gz", "y.bin"):
+        (tmp_path / name).write_bytes(gzip.compress(numbers))
+        assert call("decode", name, *GPT2, cwd=tmp_path) == (0, text, "")
 
 
 # -- what is not an id ---------------------------------------------------------------------------------

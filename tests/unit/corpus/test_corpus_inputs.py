@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import gzip
 import io
 import os
 import random
@@ -223,6 +224,14 @@ def test_open_stream_reads_files_and_leaves_stdin_open(folder):
     with open_stream("-", stdin=stdin) as stream:
         assert stream.read() == b"in"
     assert not stdin.closed
+
+
+def test_open_stream_gives_bytes_as_they_are_on_disk_if_asked(folder):
+    packed = gzip.compress(b"text")
+    (folder / "packed").write_bytes(packed)
+    for decompressed, expected in ((True, b"text"), (False, packed)):
+        with open_stream("data/packed", stdin=io.BytesIO(), decompressed=decompressed) as stream:
+            assert stream.read() == expected
 
 
 def test_lists_name_inputs(tmp_path, monkeypatch):
