@@ -88,11 +88,16 @@ def check_replaced(path: str) -> None:
             head = file.read(_HEAD_BYTES)
     except OSError as error:
         raise cannot_read(place, error) from error
-    if head and not b"".join(head.split()).startswith(b'{"schema":"bpe-ids/'):
+    if head and not is_sidecar(head):
         raise UsageError(
             f"the record of `output` would replace {show_path(place)}, which is not a description of ids",
             hint="give the output another name; its record is called so too, with .json at the end",
         )
+
+
+def is_sidecar(head: bytes) -> bool:
+    """Return whether a file that begins so is a sidecar."""
+    return b"".join(head[:_HEAD_BYTES].split()).startswith(b'{"schema":"bpe-ids/')
 
 
 def describe(sink: BinSink, inputs: Sequence[tuple[str, str, int]]) -> bytes:

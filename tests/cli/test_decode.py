@@ -249,6 +249,24 @@ def test_what_is_left_out_of_a_folder_is_said(tmp_path):
     assert call("decode", *GPT2, "d", cwd=tmp_path) == (0, b"hello", notes)
 
 
+def test_a_folder_is_read_that_ids_were_written_to(tmp_path):
+    """Numbers have NULs among them, and what describes them is not ids."""
+    (tmp_path / "d").mkdir()
+    written = {"a.bin": "bin", "b.npy": "npy", "c.ids": "ids", "d": "bin", "e.jsonl": "jsonl"}
+    for name, to in written.items():
+        made = call("encode", "-T", f"{name}! ", *GPT2, "--to", to, "-o", f"d/{name}", "-q", cwd=tmp_path)
+        assert made == (0, b"", "")
+    assert sorted(path.name for path in (tmp_path / "d").glob("*.json")) == ["a.bin.json", "b.npy.json", "d.json"]
+    assert all(b"\0" in (tmp_path / "d" / name).read_bytes() for name in ("a.bin", "b.npy", "d"))
+    assert call("decode", "d", *GPT2, cwd=tmp_path) == (0, b"a.bin! b.npy! c.ids! d! e.jsonl! ", "")
+    # Whatever numbers begin like, their folder can be read.
+    (tmp_path / "d/a.bin").write_bytes(struct.pack("<8H", 35615, 8, *[11] * 6))
+    record = {"schema": "bpe-ids/1", "dtype": "u16", "byteorder": "little", "tokens": 8, "documents": 1}
+    (tmp_path / "d/a.bin.json").write_text(json.dumps(record))
+    expected = load("gpt2").decode_bytes([35615, 8, *[11] * 6])
+    assert call("decode", "d", *GPT2, cwd=tmp_path) == (0, expected + b"b.npy! c.ids! d! e.jsonl! ", "")
+
+
 @pytest.mark.parametrize("to", ["bin", "npy", "ids", "jsonl"])
 def test_no_documents_stay_none(to, tmp_path):
     (tmp_path / "empty.txt").touch()

@@ -56,6 +56,16 @@ def test_folder_is_walked_in_order_without_hidden_and_binary_files(folder):
     assert found.total_bytes == 2 + 1 + 0 + 9001 + 1 + 3
 
 
+def test_who_looks_for_something_else_says_what_a_folder_holds(folder):
+    def look(path):
+        return None if path.endswith("b.txt") else (None, b"" if path.endswith(".png") else b"\0")
+
+    skipped = []
+    assert paths_of("data", "data/b.txt", on_skip=skipped.append, look=look) == ["data/image.png", "data/b.txt"]
+    names = ("a.txt", "empty.txt", "late.bin", "sub/deep/y.txt", "sub/z.txt")
+    assert skipped == [f"data/{name} skipped: it looks binary (NUL at byte 0)" for name in names]
+
+
 def test_links_to_folders_are_not_followed_and_pipes_not_opened(folder):
     (folder / "loop").symlink_to(folder)
     (folder / "link.txt").symlink_to(folder / "a.txt")
