@@ -355,7 +355,7 @@ def _show(
         note(f"{count(done.subwords, 'subword')} -> {vocabulary}", quiet=quiet)
     if done.divided:
         note(
-            f"note: the token of --eot also occurs in texts, {count(done.divided, 'time')}: "
+            f"note: the token of --eot also occurs inside documents, {count(done.divided, 'time')}: "
             "readers that split at it find more documents",
             quiet=quiet,
         )

@@ -479,7 +479,7 @@ def _show(done: "Prepared", parts: Parts, listener: WorkListener, around: str = 
         )
     if done.divided:
         note(
-            f"note: the token of --eot also occurs in texts, {count(done.divided, 'time')}: "
+            f"note: the token of --eot also occurs inside documents, {count(done.divided, 'time')}: "
             "readers that split at it find more documents",
             quiet=quiet,
         )

@@ -33,6 +33,7 @@ _BLOCK = 512
 _PLAIN = (b"\0", b"0", b"7")
 _NO_DATA = {b"1": "a hard link", b"2": "a link", b"3": "a device", b"4": "a device", b"5": "a folder", b"6": "a pipe"}
 _SPARSE = b"S"
+_SPARSE_RECORDS = b"GNU.sparse."
 
 
 def pack_archive(
@@ -193,7 +194,7 @@ def _members(stream: _Stream) -> Iterator[_Member]:
             what = "a folder"
         if what is not None:
             size = 0
-        elif kind == _SPARSE or any(key.startswith("GNU.sparse.") for key in said):
+        elif kind == _SPARSE or "sparse" in said:
             what = "a sparse file"
             if kind == _SPARSE:
                 _skip_map(header, stream)
@@ -237,8 +238,12 @@ def _name(header: bytes) -> bytes:
 
 
 def _pax(data: bytes, stream: _Stream) -> dict[str, bytes]:
-    """Read the records of an extended header: the length of each, a blank, a key, ``=``, a value, and a line end."""
-    records = {}
+    """Read the records of an extended header: the length of each, a blank, a key, ``=``, a value, and a line end.
+
+    Only what somebody asks for is kept: ``path``, ``size``, and ``sparse`` if there is a record of a sparse file. Those
+    of a global header hold for all members behind it, however many there are of both.
+    """
+    records: dict[str, bytes] = {}
     start = 0
     while start < len(data) and data[start]:
         digits, _, _ = data[start : start + 21].partition(b" ")
@@ -246,7 +251,10 @@ def _pax(data: bytes, stream: _Stream) -> dict[str, bytes]:
         key, equals, value = data[start + len(digits) + 1 : end - 1].partition(b"=")
         if not equals or end > len(data) or data[end - 1 : end] != b"\n":
             raise stream.damaged("an extended header is not one")
-        records[key.decode("utf-8", "replace")] = value
+        if key.startswith(_SPARSE_RECORDS):
+            records["sparse"] = b""
+        elif key in (b"path", b"size"):
+            records[key.decode()] = value
         start = end
     return records
 

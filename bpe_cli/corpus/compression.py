@@ -26,6 +26,10 @@ _SKIPPABLE = b"\x2a\x4d\x18"
 _OUTPUT_BYTES = 1 << 20
 
 
+class CompressionError(InputError):
+    """Report data that is compressed, and damaged, or only begins as if it were."""
+
+
 class Decompressor(Protocol):
     """One member, stream or frame of compressed data on its way to bytes."""
 
@@ -90,7 +94,7 @@ def decompress(chunks: Iterable[bytes], codec: Codec, name: str) -> Iterator[byt
     """Decompress chunks, member after member, at most 1 MiB at a time.
 
     Raises:
-        InputError: if the data is damaged or ends too early; the message says after how many bytes of output.
+        CompressionError: if the data is damaged or ends too early; the message says after how many bytes of output.
     """
     decompressor = codec.make()
     produced = 0
@@ -110,12 +114,14 @@ def decompress(chunks: Iterable[bytes], codec: Codec, name: str) -> Iterator[byt
                     produced += len(output)
                     yield output
     except codec.errors as error:
-        raise InputError(
+        raise CompressionError(
             f"cannot read {name}: its {codec.name} data is damaged, after {produced:,} bytes of text"
             f" ({str(error).rstrip('.') or type(error).__name__})"
         ) from error
     if not decompressor.eof:
-        raise InputError(f"cannot read {name}: its {codec.name} data ends too early, after {produced:,} bytes of text")
+        raise CompressionError(
+            f"cannot read {name}: its {codec.name} data ends too early, after {produced:,} bytes of text"
+        )
 
 
 def _gzip() -> Codec:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from bpe_cli.corpus.kinds import Kind
 
+    Look = Callable[[str], tuple[Kind | None, bytes] | None]
+    """Returns the kind of a file, if that matters, and its first bytes; None for one that belongs to another file."""
+
 
 _OTHERWISE = "`texts` takes a text itself"
 _OF_GLOBS = "*?["
@@ -87,6 +90,7 @@ class Inputs:
         examined: bool = False,
         archives: bool = False,
         leave_out: str | None = None,
+        look: Look | None = None,
     ) -> Inputs:
         """Find the files that paths mean; no paths mean stdin.
 
@@ -105,6 +109,7 @@ class Inputs:
             examined: Whether to tell the kind of each plain file. A folder then means its tables too.
             archives: Whether a folder means its tar archives too.
             leave_out: A folder that a job writes to, which need not exist; a folder around it means nothing of it.
+            look: Looks into the files of folders where these hold something else than text.
 
         Raises:
             InputError: if a file is missing or may not be read, a folder holds no text file, or nothing
@@ -113,6 +118,8 @@ class Inputs:
         """
         items: list[Input] = []
         skip = on_skip or _ignore
+        if look is None:
+            look = _examine if examined else _unexamined
         names, lists = _with_lists(tuple(paths))
         names = names or ("-",)
         if names.count("-") > 1:
@@ -124,9 +131,9 @@ class Inputs:
             if path == "-":
                 items.append(Input("-", _size_left(stdin)))
             elif is_url(path):
-                items.extend(_objects(path, skip, examined, archives))
+                items.extend(_objects(path, skip, examined, archives, look))
             elif os.path.isdir(path):
-                files = list(_walk(path, skip, examined, archives, leave_out))
+                files = list(_walk(path, skip, examined, archives, leave_out, look))
                 if not files:
                     raise InputError(f"there is no text file in the folder {show_path(path)}")
                 items.extend(files)
@@ -227,7 +234,7 @@ def _matches(pattern: str, on_skip: Callable[[str], None]) -> Iterator[str]:
 
 
 def _walk(
-    folder: str, on_skip: Callable[[str], None], examined: bool, archives: bool, leave_out: str | None
+    folder: str, on_skip: Callable[[str], None], examined: bool, archives: bool, leave_out: str | None, look: Look
 ) -> Iterator[Input]:
     """Yield the text files of a folder, and its tables if they are looked for, depth first, in order of their names."""
     waiting = [folder]
@@ -243,7 +250,10 @@ def _walk(
             on_skip(f"{show_path(path)} skipped: {reason}")
         else:
             size = _status(path).st_size
-            kind, head = _examine(path) if examined else (None, head_of(path))
+            looked = look(path)
+            if looked is None:
+                continue
+            kind, head = looked
             if reason := _left_out(kind, head, archives):
                 on_skip(f"{show_path(path)} skipped: {reason}")
             else:
@@ -265,7 +275,7 @@ _AT_ONCE = 32
 """So many objects are looked into at a time: each takes a request."""
 
 
-def _objects(url: str, on_skip: Callable[[str], None], examined: bool, archives: bool) -> Iterator[Input]:
+def _objects(url: str, on_skip: Callable[[str], None], examined: bool, archives: bool, look: Look) -> Iterator[Input]:
     """Yield the objects that a URL means; of a folder those that hold text, or rows, as of one on a disk."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -276,8 +286,10 @@ def _objects(url: str, on_skip: Callable[[str], None], examined: bool, archives:
         found = in_folder(folder, found, lambda path, names: _rows_if_saved(path, names, on_skip))
     kept = False
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        heads = pool.map(_examine if examined else _unexamined, [each.url for each in found])
-        for each, (kind, head) in zip(found, heads, strict=True):
+        for each, looked in zip(found, pool.map(look, [each.url for each in found]), strict=True):
+            if looked is None and folder is not None:
+                continue
+            kind, head = looked or (None, b"")
             if folder is not None and (reason := _left_out(kind, head, archives)):
                 on_skip(f"{show_path(each.url)} skipped: {reason}")
             else:

@@ -204,14 +204,15 @@ class _ChunkStream(io.RawIOBase):
 
 @contextmanager
 def open_stream(
-    path: str, *, stdin: BinaryIO, on_bytes: Callable[[int], None] | None = None
+    path: str, *, stdin: BinaryIO, on_bytes: Callable[[int], None] | None = None, decompressed: bool = True
 ) -> Iterator[io.BufferedReader]:
-    """Open one file or ``-`` as a readable stream, decompressed: what the readers of ``sinks.read`` take.
+    """Open one file or ``-`` as a readable stream, decompressed if wanted: what the readers of ``sinks.read`` take.
 
     Raises:
         InputError: if the input cannot be opened or read, or its compressed data is damaged.
     """
-    chunks = read_chunks(path, stdin=stdin, on_raw=(lambda raw: on_bytes(len(raw))) if on_bytes else None)
+    on_raw = (lambda raw: on_bytes(len(raw))) if on_bytes else None
+    chunks = read_chunks(path, stdin=stdin, decompressed=decompressed, on_raw=on_raw)
     stream: Any = io.BufferedReader(_ChunkStream(chunks), CHUNK_BYTES)
     try:
         yield stream

@@ -220,18 +220,19 @@ def _of_file(
     from bpe_cli.corpus import open_stream
     from bpe_cli.sinks.base import ReadOptions
     from bpe_cli.sinks.read import READERS, kind_of
-    from bpe_cli.sinks.sidecar import complete, load_sidecar
+    from bpe_cli.sinks.sidecar import complete, is_as_described, load_sidecar
     from bpe_cli.support.messages import show_path
 
     sidecar = None if path == STDOUT else load_sidecar(path)
     name, sha256 = (None, None) if sidecar is None else (sidecar.tokenizer_name, sidecar.tokenizer_sha256)
     model = _tokenizer_of(show_path(path), tokenizer, name, sha256, listener)
     size = os.path.getsize(path) if path != STDOUT and os.path.isfile(path) else None
+    is_raw = is_as_described(path)
     with (
         listener.task("reading", size) as advance,
-        open_stream(path, stdin=streams.read, on_bytes=advance) as stream,
-    ):  # fmt: skip
-        kind = kind_of(path, stream.peek(_HEAD_BYTES))
+        open_stream(path, stdin=streams.read, on_bytes=advance, decompressed=not is_raw) as stream,
+    ):
+        kind = "bin" if is_raw else kind_of(path, stream.peek(_HEAD_BYTES))
         reading, _ = complete(kind, path, ReadOptions(model), model)
         eot = reading.eot
         if eot is None and sidecar is None:

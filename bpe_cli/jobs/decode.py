@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.jobs.files import Streams, Target, check_kept
+from bpe_cli.jobs.files import Streams, Target, check_kept, read_inputs
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 from bpe_cli.support.listening import SILENCE, Listener
@@ -85,8 +85,7 @@ def decode(
         InputError: if an input cannot be read, or is damaged, or an id has no token.
         OutputError: if the output cannot be written.
     """
-    from bpe_cli.corpus import Source
-    from bpe_cli.jobs.files import find_inputs
+    from bpe_cli.corpus import Inputs
     from bpe_cli.jobs.tokenizers import files_of, load_tokenizer
     from bpe_cli.sinks.atomic import check_writable
     from bpe_cli.sinks.base import ReadOptions
@@ -104,18 +103,30 @@ def decode(
     model = load_tokenizer(tokenizer)
     edges = edges_of(model, bos=options.bos, eot=options.eot)
     written = [("`output`", target.path)]
-    inputs = find_inputs(
-        Source(tuple(paths), plain=True), written, listener=listener, streams=streams, target=target,
+    inputs = Inputs.resolve(
+        paths, stdin=streams.read, on_skip=listener.note, look=_look,
         otherwise="ids can be piped in: echo 24912 2375 | bpe decode",
     )  # fmt: skip
     records = ((f"the record of {item.name}", sidecar_path(item.path)) for item in inputs.items if item.path != "-")
-    check_kept(written, [*files_of(tokenizer), *records], streams, target)
+    check_kept(written, [*read_inputs(inputs), *files_of(tokenizer), *records], streams, target)
     with listener.task("decoding", inputs.total_bytes) as advance, target.open() as out:
         asked = ReadOptions(model, options.dtype, edges.bos, edges.eot)
         decoding = _Decoding(model, partial(with_layout, tokenizer, model), options, asked, out, listener)
         for item in inputs.items:
             decoding.decode(item, streams, advance)
     return Decoded(decoding.documents, decoding.tokens)
+
+
+def _look(path: str) -> tuple[None, bytes] | None:
+    """Look into a file of a folder: a record belongs to the file beside it, and numbers may look like anything."""
+    from bpe_cli.corpus.opening import head_of
+    from bpe_cli.sinks.naming import IN_PLACE, sink_of_name
+    from bpe_cli.sinks.sidecar import is_described, is_sidecar
+
+    if sink_of_name(path) in IN_PLACE or is_described(path):
+        return None, b""
+    head = head_of(path)
+    return None if is_sidecar(head) else (None, head)
 
 
 def with_layout(tokenizer: AnyTokenizer, model: Tokenizer) -> Tokenizer:
@@ -162,12 +173,16 @@ class _Decoding:
         from bpe_cli.corpus import open_stream
         from bpe_cli.corpus.opening import is_url
         from bpe_cli.sinks.read import kind_of, read_batches
-        from bpe_cli.sinks.sidecar import complete
+        from bpe_cli.sinks.sidecar import complete, is_as_described
         from bpe_cli.tokenizer.streaming import CharacterStream
 
         options, out = self._options, self._out
-        with open_stream(item.path, stdin=streams.read, on_bytes=advance) as stream:
-            kind = options.format or kind_of(item.path, stream.peek(_HEAD_BYTES))
+        is_raw = options.format in (None, "bin") and is_as_described(item.path)
+        with (
+            _hinting_at_numbers(item.path, options.format),
+            open_stream(item.path, stdin=streams.read, on_bytes=advance, decompressed=not is_raw) as stream,
+        ):
+            kind = options.format or ("bin" if is_raw else kind_of(item.path, stream.peek(_HEAD_BYTES)))
             if options.dtype is not None and kind != "bin":
                 guessed = options.format is None and kind == "ids"
                 raise UsageError(
@@ -213,6 +228,21 @@ class _Decoding:
             self._model = self._with_layout()
             with place.named(self._model, ids):
                 return self._model.decode_bytes(ids)
+
+
+@contextmanager
+def _hinting_at_numbers(path: str, source_format: str | None) -> Iterator[None]:
+    """Give the errors of compressed data a way out if the data may be numbers that only begin so."""
+    from bpe_cli.corpus.compression import CompressionError
+    from bpe_cli.sinks.naming import sink_of_name
+
+    try:
+        yield
+    except CompressionError as error:
+        if "bin" not in (source_format, sink_of_name(path)):
+            raise
+        way_out = 'encode them into a file, whose record says that they are not compressed, or with `to="npy"`'
+        raise InputError(error.message, hint=f"ids can begin like compressed data: {way_out}") from error
 
 
 def _documents(batches: Iterator[Batch], *, whole: bool) -> Iterator[Batch]:

@@ -279,7 +279,7 @@ class Encoded:
     Attributes:
         documents: How many documents there were, or conversations, or lines of segmented text.
         tokens: How many ids they have, with what stands around them; None where only text was written.
-        divided: How often the token that ends documents stands in texts too, so that readers find more documents.
+        divided: How often the token that ends documents stands inside them too, so that readers find more of them.
         files: The files that were written: the output, and what describes it.
         subwords: How many subwords have a count in the vocabulary that was written; None where none was.
         chunks: How many parts of texts were written; None where none were.

@@ -310,7 +310,8 @@ def _write_ids(work: _Work, model: Tokenizer, renderer: Renders, reader: Convers
         reader.batches("encoding") as batches,
         sinks.open_sink(
             work.to, target.path, stdout=target.stream, tokenizer=model,
-            options=replace(options, specials=work.specials).sink_options(edges, reader.inputs, reader),
+            # A template may write any special token.
+            options=replace(options, specials="all").sink_options(edges, reader.inputs, reader),
             inputs=reader.hashes,
         ) as sink,
     ):  # fmt: skip

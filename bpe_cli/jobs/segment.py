@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -184,11 +184,18 @@ def line_cutter(model: Tokenizer, how: SegmentOptions) -> Cut:
         raise UsageError(f"segmented text of a {model.model.kind} tokenizer cannot be varied")
 
     def cut(lines: list[bytes], number: int) -> list[bytes]:  # noqa: ARG001  # nothing is drawn
-        return [
-            b" ".join(filter(None, (line[token.start : token.end] for token in model.tokens(line)))) for line in lines
-        ]
+        return [b" ".join(_pieces(line, model)) for line in lines]
 
     return cut
+
+
+def _pieces(line: bytes, model: Tokenizer) -> Iterator[bytes]:
+    """Yield what the tokens of a line stand for, each byte once: tokens of one character all have its whole span."""
+    written = 0
+    for token in model.tokens(line):
+        if piece := line[max(token.start, written) : token.end]:
+            yield piece
+            written = token.end
 
 
 def _write_lines(blocks: Iterable[Block], cut: Cut, out: Output) -> int:

@@ -36,7 +36,8 @@ class BinSink(Sink):
     Attributes:
         dtype: How a number lies there.
         byte_count: How many bytes were written.
-        divided: How many eots lie inside documents, whose text asked for them as special tokens.
+        divided: How many eots lie inside documents: a text asked for them, a chat template wrote them, or they stand
+            around texts beside the last one.
     """
 
     is_binary = True
@@ -50,7 +51,7 @@ class BinSink(Sink):
         self._hash = None if output.path is None or output.hashes else digest(options.threads)
         self.byte_count = 0
         self.divided = 0
-        self._may_divide = _may_be_text(options.edges.eot, tokenizer, options)
+        self._may_divide = _may_divide(tokenizer, options)
         self._parallel: Beside | None = None  # of the block that is written
 
     @staticmethod
@@ -87,7 +88,7 @@ class BinSink(Sink):
             self._write_numbers(numbers)
 
     def _meet(self, places: list[int], before: int, ends: memoryview, eot: int) -> None:
-        """Count the eots inside documents, at these places in the ids of a block; the text has asked for them.
+        """Count the eots inside documents, at these places in the ids of a block.
 
         Raises:
             InputError: if the eot is an ordinary token: dividing the ids at it would give other documents.
@@ -112,9 +113,15 @@ class BinSink(Sink):
         self.byte_count += len(view)
 
 
-def _may_be_text(token_id: int | None, tokenizer: Tokenizer, options: SinkOptions) -> bool:
-    """Return whether text may become a token: any except a special token that was not asked for."""
-    token = None if token_id is None else tokenizer.special_ids.get(token_id)
+def _may_divide(tokenizer: Tokenizer, options: SinkOptions) -> bool:
+    """Return whether the eot may lie inside documents.
+
+    It does where it stands around texts besides. No text becomes a special token that was not asked for.
+    """
+    edges = options.edges
+    if edges.eot in (*edges.before, *edges.after[:-1]):
+        return True
+    token = None if edges.eot is None else tokenizer.special_ids.get(edges.eot)
     if token is None or not token.special or options.specials == "all":
         return True
     return any(name.encode("utf-8", "surrogateescape") == token.content for name in options.specials)

@@ -53,6 +53,11 @@ class Sidecar:
     tokenizer_sha256: str | None
     tokenizer_name: str | None
 
+    @property
+    def width(self) -> int:
+        """How many bytes a number has."""
+        return 2 if self.dtype == "u16" else 4
+
     def is_of(self, tokenizer: Tokenizer) -> bool:
         """Return whether the ids were made by an equal tokenizer, as far as is known."""
         from bpe_cli.tokenizer import fingerprint
@@ -83,11 +88,16 @@ def check_replaced(path: str) -> None:
             head = file.read(_HEAD_BYTES)
     except OSError as error:
         raise cannot_read(place, error) from error
-    if head and not b"".join(head.split()).startswith(b'{"schema":"bpe-ids/'):
+    if head and not is_sidecar(head):
         raise UsageError(
             f"the record of `output` would replace {show_path(place)}, which is not a description of ids",
             hint="give the output another name; its record is called so too, with .json at the end",
         )
+
+
+def is_sidecar(head: bytes) -> bool:
+    """Return whether a file that begins so is a sidecar."""
+    return b"".join(head[:_HEAD_BYTES].split()).startswith(b'{"schema":"bpe-ids/')
 
 
 def describe(sink: BinSink, inputs: Sequence[tuple[str, str, int]]) -> bytes:
@@ -182,11 +192,11 @@ def check_length(sidecar: Sidecar, path: str) -> None:
     Raises:
         InputError: if the file has another length.
     """
-    width = 2 if sidecar.dtype == "u16" else 4
     size = os.path.getsize(path)
-    if size != width * sidecar.tokens:
+    if size != sidecar.width * sidecar.tokens:
         raise InputError(
-            f"{path} has {size:,} bytes, but {sidecar_path(path)} speaks of {sidecar.tokens:,} ids of {width} bytes",
+            f"{path} has {size:,} bytes, but {sidecar_path(path)} speaks of {sidecar.tokens:,} ids of {sidecar.width} "
+            "bytes",
             hint=ANOTHER_RUN,
         )
 
@@ -215,6 +225,20 @@ def complete(
         sha256=sidecar.sha256,
         documents=sidecar.documents,
     ), sidecar
+
+
+def is_as_described(path: str) -> bool:
+    """Return whether a file has the size of the numbers that its sidecar describes: it is bin then, however it begins.
+
+    Whatever else begins so, an array or compressed data, has another size.
+    """
+    if path == "-" or not os.path.isfile(sidecar_path(path)):
+        return False
+    try:
+        sidecar = load_sidecar(path)
+        return sidecar is not None and os.path.getsize(path) == sidecar.width * sidecar.tokens
+    except (InputError, OSError):  # whoever reads it says so
+        return False
 
 
 def is_described(path: str) -> bool:

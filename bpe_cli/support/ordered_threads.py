@@ -168,8 +168,13 @@ class Ordered(Generic[Item, Result]):
         self._finish(task.item, task.result)
 
     def _take_back(self) -> bool:
-        """Take back the items that no thread has begun."""
-        return not self._tasks.empty() and self._tasks.get_nowait() is not None
+        """Take back an item that no thread has begun; return whether there was one."""
+        from queue import Empty
+
+        try:
+            return self._tasks.get_nowait() is not None
+        except Empty:  # a thread may take the last one at any moment: nobody can ask before
+            return False
 
     def _run(self) -> None:
         while (task := self._tasks.get()) is not None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import struct
 
 import pytest
 
+from bpe_cli import load
 from tests.cli_runner import call, error, run
 
 GPT2 = ("-t", "gpt2")
@@ -121,6 +124,44 @@ def test_another_tokenizer_than_encoded(tmp_path):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "ids",
+    [(35615, 8), (10832, 6221), (14333, 22650, 90), (20115, 19797, 22864)],
+    ids=["gzip", "zstd", "xz", "npy"],
+)
+def test_numbers_may_begin_like_something_else(tmp_path, ids):
+    """A record that has their size says that they are numbers, and nothing else."""
+    (tmp_path / "x.bin").write_bytes(struct.pack(f"<{len(ids)}H", *ids))
+    record = {"schema": "bpe-ids/1", "dtype": "u16", "byteorder": "little", "tokens": len(ids), "documents": 1}
+    (tmp_path / "x.bin.json").write_text(json.dumps(record))
+    for options in ((), ("--from", "bin")):
+        assert call("decode", "x.bin", *GPT2, *options, cwd=tmp_path) == (0, load("gpt2").decode_bytes(ids), "")
+    found = json.loads(call("inspect", "x.bin", *GPT2, "--json", cwd=tmp_path).out)
+    assert (found["format"], found["shown"][0]["ids"]) == ("bin", list(ids))
+
+
+def test_numbers_like_compressed_data_without_a_record(tmp_path):
+    text = load("gpt2").decode_bytes([35615]) + b")"
+    assert call("encode", *GPT2, "-o", "x.bin", "-q", input=text, cwd=tmp_path) == (0, b"", "")
+    numbers = (tmp_path / "x.bin").read_bytes()
+    assert numbers[:3] == gzip.compress(b"")[:3]
+    assert call("decode", "x.bin", *GPT2, cwd=tmp_path) == (0, text, "")
+    (tmp_path / "x.bin.json").unlink()
+    hint = (
+        "hint: ids can begin like compressed data: encode them into a file, whose record says that they are not "
+        "compressed, or with --to npy\n"
+    )
+    for done in (
+        call("decode", "x.bin", *GPT2, cwd=tmp_path),
+        call("decode", "--from", "bin", *GPT2, input=numbers),
+    ):
+        assert (done.status, done.out, done.err[-len(hint) :]) == (2, b"", hint)
+    assert "hint" not in call("decode", "--from", "ids", *GPT2, input=numbers).err
+    for name in ("x.bin.gz", "y.bin"):
+        (tmp_path / name).write_bytes(gzip.compress(numbers))
+        assert call("decode", name, *GPT2, cwd=tmp_path) == (0, text, "")
+
+
 # -- what is not an id ---------------------------------------------------------------------------------
 
 ID_HINT = "an id is a whole number from 0 to 4294967295; --from names other formats"
@@ -206,6 +247,24 @@ def test_what_is_left_out_of_a_folder_is_said(tmp_path):
     )
     notes = "".join(f"note: {each}\n" for each in left_out)
     assert call("decode", *GPT2, "d", cwd=tmp_path) == (0, b"hello", notes)
+
+
+def test_a_folder_is_read_that_ids_were_written_to(tmp_path):
+    """Numbers have NULs among them, and what describes them is not ids."""
+    (tmp_path / "d").mkdir()
+    written = {"a.bin": "bin", "b.npy": "npy", "c.ids": "ids", "d": "bin", "e.jsonl": "jsonl"}
+    for name, to in written.items():
+        made = call("encode", "-T", f"{name}! ", *GPT2, "--to", to, "-o", f"d/{name}", "-q", cwd=tmp_path)
+        assert made == (0, b"", "")
+    assert sorted(path.name for path in (tmp_path / "d").glob("*.json")) == ["a.bin.json", "b.npy.json", "d.json"]
+    assert all(b"\0" in (tmp_path / "d" / name).read_bytes() for name in ("a.bin", "b.npy", "d"))
+    assert call("decode", "d", *GPT2, cwd=tmp_path) == (0, b"a.bin! b.npy! c.ids! d! e.jsonl! ", "")
+    # Whatever numbers begin like, their folder can be read.
+    (tmp_path / "d/a.bin").write_bytes(struct.pack("<8H", 35615, 8, *[11] * 6))
+    record = {"schema": "bpe-ids/1", "dtype": "u16", "byteorder": "little", "tokens": 8, "documents": 1}
+    (tmp_path / "d/a.bin.json").write_text(json.dumps(record))
+    expected = load("gpt2").decode_bytes([35615, 8, *[11] * 6])
+    assert call("decode", "d", *GPT2, cwd=tmp_path) == (0, expected + b"b.npy! c.ids! d! e.jsonl! ", "")
 
 
 @pytest.mark.parametrize("to", ["bin", "npy", "ids", "jsonl"])

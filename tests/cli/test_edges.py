@@ -24,6 +24,7 @@ GPT2 = ("-t", "gpt2")
 EOT = 50256
 TEXT = b"all work\n\nand no play\n"
 BERT = {"type": "BertProcessing", "sep": ["</s>", 50258], "cls": ["<s>", 50257]}
+TWICE = "note: the token of --eot also occurs inside documents, 2 times: readers that split at it find more documents"
 
 
 @cache
@@ -278,7 +279,32 @@ def test_an_end_that_the_text_asks_for_is_counted(tmp_path):
     text = "<|endoftext|>a<|endoftext|>"
     arguments = ("encode", "-T", text, "-t", "gpt2", "--eot", "auto", "-o", "out.bin")
     done = call(*arguments, "--special", "all", cwd=tmp_path)
-    said = "note: the token of --eot also occurs in texts, 2 times: readers that split at it find more documents\n"
-    assert done == (0, b"", f"1 document, 4 tokens (with those of --eot) -> out.bin\n{said}")
+    assert done == (0, b"", f"1 document, 4 tokens (with those of --eot) -> out.bin\n{TWICE}\n")
     assert call(*arguments, cwd=tmp_path).err == "1 document, 16 tokens (with those of --eot) -> out.bin\n"
     assert call("decode", "out.bin", "-t", "gpt2", cwd=tmp_path).text == text
+
+
+def template(*tokens):
+    """Return a post-processor that puts tokens behind a text."""
+    ids = {"<s>": 50257, "</s>": 50258}
+    behind = [{"SpecialToken": {"id": token, "type_id": 0}} for token in tokens]
+    known = {token: {"id": token, "ids": [ids[token]], "tokens": [token]} for token in tokens}
+    single = [{"Sequence": {"id": "A", "type_id": 0}}, *behind]
+    return {"type": "TemplateProcessing", "single": single, "pair": [], "special_tokens": known}
+
+
+@pytest.mark.parametrize(
+    ("processor", "around"),
+    [
+        (None, ("--bos", "<|endoftext|>", "--eot", "<|endoftext|>")),
+        ({"type": "BertProcessing", "sep": ["<s>", 50257], "cls": ["</s>", 50258]}, ("--add-special-tokens",)),
+        (template("</s>", "<s>"), ("--add-special-tokens",)),
+    ],
+    ids=["bos", "before", "after"],
+)
+def test_an_end_that_stands_around_documents_besides_is_counted(tokenizer, tmp_path, processor, around):
+    path, eot = tokenizer(processor), () if processor is None else ("--eot", "</s>")
+    (tmp_path / "in.txt").write_text("one\ntwo\n")
+    for command, output in (("encode", "x.bin"), ("encode", "x.npy"), ("prepare", "set/")):
+        done = call(command, "in.txt", "--lines", "-t", path, *around, *eot, "-o", output, cwd=tmp_path)
+        assert (done.status, done.err.splitlines()[1:]) == (0, [TWICE])

@@ -58,6 +58,13 @@ def test_a_record_beside_an_object_is_not_read(shelf: Shelf, tmp_path: Path) -> 
     assert (done.status, done.out, done.err) == (0, b"a", said)
 
 
+def test_a_folder_of_ids_in_a_store_is_read(shelf: Shelf, tmp_path: Path) -> None:
+    """Numbers are not text, and their record is not ids."""
+    put(shelf, tmp_path / "data", {"ids/x.bin": b"\x40\0", "ids/x.bin.json": b'{"schema": "bpe-ids/1"}'})
+    done = call("decode", f"{roots(shelf)['s3']}ids/", "-t", "gpt2", "-q", env=dict(environment(shelf)))
+    assert done == (0, b"a", "")
+
+
 def test_errors_name_the_url(shelf: Shelf) -> None:
     env = dict(environment(shelf))
     missing = call("encode", "s3://bucket/data/c.jsonl", "-t", "gpt2", env=env)

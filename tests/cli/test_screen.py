@@ -135,7 +135,7 @@ def test_a_redirected_stdout_has_its_lines_and_the_terminal_the_bar(examined):
     [
         ((), ""),
         (("--eot", "auto"), " (with those of --eot)"),
-        (("--bos", "<|endoftext|>", "--eot", "auto"), " (with those of --bos and --eot)"),
+        (("--bos", "0", "--eot", "auto"), " (with those of --bos and --eot)"),
     ],
 )
 def test_the_summary_agrees_with_the_record_beside_the_ids(options, around, desk):

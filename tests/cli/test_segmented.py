@@ -91,6 +91,41 @@ def test_a_line_end_in_a_document_ends_a_line(folder, tokenizer):
     assert call(*way, "--jsonl", input=text, cwd=folder).out == expected
 
 
+BYTES = ("<unk>", "a", *(f"<0x{byte:02X}>" for byte in range(256)))
+FALLBACK = {"type": "BPE", "unk_token": "<unk>", "byte_fallback": True, "merges": [], "vocab": BYTES}
+PARTS = {"type": "WordPiece", "unk_token": "?", "continuing_subword_prefix": "##", "max_input_chars_per_word": 99}
+PARTS |= {"vocab": ("?", "f", "##in", "1", "##⁄2")}
+
+
+@pytest.mark.parametrize(
+    ("model", "text", "segmented"),
+    [
+        (FALLBACK, "🙂", "🙂"),
+        (FALLBACK, "a🙂🙂a", "a 🙂 🙂 a"),
+        (PARTS, "ﬁn", "ﬁ n"),  # f and ##in, the span of which is that of both characters
+        (PARTS, "½", "½"),
+    ],
+)
+def test_a_character_of_several_tokens_is_written_once(model, text, segmented, tmp_path):
+    """Each of these tokens has the whole span of the character."""
+    vocab = {token: number for number, token in enumerate(model["vocab"])}
+    content = {"normalizer": {"type": "NFKC"}, "model": model | {"vocab": vocab}}
+    (tmp_path / "t.json").write_text(json.dumps(content), "utf-8")
+    way = ("encode", "-T", text, "-t", "t.json", "--to", "segmented", "--write-vocabulary", "v.txt")
+    assert call(*way, cwd=tmp_path).text == f"{segmented}\n"
+    counts = Counter(segmented.split()).most_common()
+    assert (tmp_path / "v.txt").read_text("utf-8") == "".join(f"{word} {count}\n" for word, count in counts)
+
+
+def test_what_a_normalizer_expands_is_written_as_it_was(tmp_path):
+    (tmp_path / "in.txt").write_text("½ fi 1⁄2", "utf-8")
+    train = ("train", "in.txt", "-a", "char", "--normalizer", "nfkc", "-o", "c.json", "-q")
+    assert call(*train, cwd=tmp_path) == (0, b"", "")
+    text = "½ ﬁ 1⁄2½"
+    assert len(call("encode", "-T", text, "-t", "c.json", cwd=tmp_path).text.split()) == 13
+    assert call("encode", "-T", text, "-t", "c.json", "--to", "segmented", cwd=tmp_path).text.split() == [*"½ﬁ1⁄2½"]
+
+
 def test_segmented_text_is_no_json(folder, tmp_path):
     (tmp_path / "in.jsonl").write_text('{"text": "low"}\n')
     way = ("encode", tmp_path / "in.jsonl", "--jsonl", "-t", "gpt2", "--to", "segmented", "-q", "-o")

@@ -139,6 +139,56 @@ def test_sizes_are_not_believed() -> None:
         documents(long_name.tobuf())
 
 
+def extended(kind: bytes, *records: tuple[bytes, bytes]) -> bytes:
+    """Return an extended header, with its records."""
+    body = b""
+    for key, value in records:
+        length = len(key) + len(value) + 3  # a blank, ``=`` and a line end
+        digits = next(digits for digits in range(1, 9) if len(str(length + digits)) == digits)
+        body += b"%d %s=%s\n" % (length + digits, key, value)
+    info = tarfile.TarInfo("extended")
+    info.type, info.size = kind, len(body)
+    return info.tobuf(tarfile.USTAR_FORMAT) + body + bytes(-len(body) % 512)
+
+
+def member(name: str, data: bytes) -> bytes:
+    info = tarfile.TarInfo(name)
+    info.size = len(data)
+    return info.tobuf(tarfile.USTAR_FORMAT) + data + bytes(-len(data) % 512)
+
+
+@pytest.mark.parametrize("kind", [b"g", b"x"])
+def test_of_extended_headers_only_what_is_asked_for_is_kept(kind: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Global ones hold for each member behind them: with all their keys, a small archive took all memory, or hours."""
+    kept: list[dict[str, bytes]] = []
+    read_records = archive._pax
+
+    def noted(data: bytes, stream: Any) -> dict[str, bytes]:
+        kept.append(read_records(data, stream))
+        return kept[-1]
+
+    monkeypatch.setattr(archive, "_pax", noted)
+    many = [(b"key%d" % number, b"value") for number in range(1000)]
+    headers = [extended(kind, *many[start : start + 10]) for start in range(0, 1000, 10)]
+    data = b"".join([*headers, extended(kind, *many, (b"path", b"b.txt"), (b"size", b"3")), member("a", b"abc")])
+    assert documents(data + bytes(1024)) == [b"abc"]
+    assert kept == [{}] * 100 + [{"path": b"b.txt", "size": b"3"}]
+
+
+def test_extended_headers_hold_for_the_next_member_or_for_all() -> None:
+    sparse = (b"GNU.sparse.major", b"1")
+    two = member("a.txt", b"a") + member("b.txt", b"b") + bytes(1024)
+    for headers, texts, broken in (
+        ([extended(b"x", sparse)], [b"b"], 1),
+        ([extended(b"g", sparse, (b"GNU.sparse.minor", b"0"))], [], 2),
+        ([extended(b"g", (b"path", b"c.txt")), extended(b"x", (b"path", b"d.json"))], [b"b"], 0),
+        ([extended(b"g", (b"path", b"c.txt")), extended(b"g", (b"comment", b"GNU.sparse.major"))], [b"a", b"b"], 0),
+    ):
+        found: list[BrokenRow] = []
+        assert documents(b"".join(headers) + two, rows=Rows(found.append)) == texts
+        assert [row.reason for row in found] == ["it is a sparse file, not a plain file"] * broken
+
+
 @given(st.integers(0, 3000), st.integers(0, 255))
 def test_damage_is_an_error_or_seen_in_the_texts(place: int, byte: int) -> None:
     """A changed byte never ends in anything but an ``InputError``; one in a header is always found."""

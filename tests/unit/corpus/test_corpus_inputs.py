@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import gzip
 import io
 import os
 import random
@@ -53,6 +54,16 @@ def test_folder_is_walked_in_order_without_hidden_and_binary_files(folder):
     ]  # fmt: skip
     assert skipped == ["data/image.png skipped: it looks binary (NUL at byte 4)"]
     assert found.total_bytes == 2 + 1 + 0 + 9001 + 1 + 3
+
+
+def test_who_looks_for_something_else_says_what_a_folder_holds(folder):
+    def look(path):
+        return None if path.endswith("b.txt") else (None, b"" if path.endswith(".png") else b"\0")
+
+    skipped = []
+    assert paths_of("data", "data/b.txt", on_skip=skipped.append, look=look) == ["data/image.png", "data/b.txt"]
+    names = ("a.txt", "empty.txt", "late.bin", "sub/deep/y.txt", "sub/z.txt")
+    assert skipped == [f"data/{name} skipped: it looks binary (NUL at byte 0)" for name in names]
 
 
 def test_links_to_folders_are_not_followed_and_pipes_not_opened(folder):
@@ -223,6 +234,14 @@ def test_open_stream_reads_files_and_leaves_stdin_open(folder):
     with open_stream("-", stdin=stdin) as stream:
         assert stream.read() == b"in"
     assert not stdin.closed
+
+
+def test_open_stream_gives_bytes_as_they_are_on_disk_if_asked(folder):
+    packed = gzip.compress(b"text")
+    (folder / "packed").write_bytes(packed)
+    for decompressed, expected in ((True, b"text"), (False, packed)):
+        with open_stream("data/packed", stdin=io.BytesIO(), decompressed=decompressed) as stream:
+            assert stream.read() == expected
 
 
 def test_lists_name_inputs(tmp_path, monkeypatch):

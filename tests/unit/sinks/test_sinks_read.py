@@ -15,7 +15,7 @@ from bpe_cli import load
 from bpe_cli.errors import InputError
 from bpe_cli.sinks.numbers import header
 from bpe_cli.sinks.read import ReadOptions, read_batches
-from bpe_cli.sinks.sidecar import check_length, complete, is_described, load_sidecar
+from bpe_cli.sinks.sidecar import check_length, complete, is_as_described, is_described, load_sidecar
 from tests.counted import at_least, compared
 
 
@@ -321,3 +321,23 @@ def test_a_sidecar_is_asked_for_what_the_caller_leaves_open(tmp_path):
 
 def test_headers_have_one_length():
     assert {len(header("u16", length)) for length in (0, 1, 2**64)} == {128}
+
+
+@pytest.mark.parametrize(
+    ("size", "content", "expected"),
+    [
+        (4, '{"schema":"bpe-ids/1","dtype":"u16","byteorder":"little","tokens":2,"documents":1}', True),
+        (8, '{"schema":"bpe-ids/1","dtype":"u32","byteorder":"little","tokens":2,"documents":1}', True),
+        (5, '{"schema":"bpe-ids/1","dtype":"u16","byteorder":"little","tokens":2,"documents":1}', False),
+        (4, '{"schema":"another\'s"}', False),
+        (4, "{", False),
+        (4, None, False),
+    ],
+)
+def test_a_file_is_as_described_if_it_has_that_size(tmp_path, size, content, expected):
+    (tmp_path / "x").write_bytes(bytes(size))
+    if content is not None:
+        (tmp_path / "x.json").write_text(content, encoding="utf-8")
+    assert is_as_described(str(tmp_path / "x")) == expected
+    (tmp_path / "x").unlink()
+    assert not is_as_described(str(tmp_path / "x"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import queue
 import subprocess
 import sys
 import threading
@@ -99,6 +100,41 @@ def test_what_is_under_way_can_be_finished_early(threads):
         ordered.drain()
         ordered.put(3)
     assert finished == [0, 1, 2, 3]
+
+
+def test_a_thread_that_takes_the_last_item_hides_no_error(monkeypatch):
+    """Between the question whether there is an item, and taking it: the error was replaced, and the threads waited."""
+
+    class Late(queue.SimpleQueue):
+        def empty(self):
+            return False  # it was not when it was asked
+
+    monkeypatch.setattr(queue, "SimpleQueue", Late)
+    before, begun, going_on = threading.active_count(), threading.Semaphore(0), threading.Event()
+
+    def work(_):
+        begun.release()
+        going_on.wait()
+
+    ordered = Ordered(work, lambda *_: None, 2)
+
+    def feed():
+        with ordered:
+            for item in range(2):
+                ordered.put(item)
+            for _ in range(2):
+                begun.acquire()  # both are taken, and neither is done
+            going_on.set()
+            raise ValueError("what went wrong")
+
+    try:
+        with pytest.raises(ValueError, match=r"^what went wrong$"):
+            feed()
+    finally:
+        left = threading.active_count() - before
+        for _ in range(left):
+            ordered._tasks.put(None)
+    assert left == 0
 
 
 FAULTS = """
