@@ -556,7 +556,7 @@ class TextMethods(_core.Tokenizer):
             try:
                 texts = self._tokenizer.engine.decode_each(packed.ids, packed.offsets[1:])
             except ValueError:
-                pass  # the list with that id is told below
+                several = packed  # the row with that id is told below, and rows may be there to be read but once
             else:
                 return [_characters(data, errors) for data in texts]
         return [self.decode(ids, errors, skip_special_tokens=skip_special_tokens) for ids in several]

@@ -517,6 +517,16 @@ def test_an_id_without_a_token_in_a_batch_is_told_with_its_place():
         GPT2.decode_batch([[1], [187]], "strict")
 
 
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_an_id_without_a_token_is_told_though_rows_are_read_but_once(name):
+    """Each row was read twice: the second time there was nothing in it, and every text was empty."""
+    tokenizer = TOKENIZERS[name]
+    ids = tokenizer.encode("low")
+    assert tokenizer.decode_batch(iter(row) for row in [ids, ids]) == [tokenizer.decode(ids)] * 2
+    with pytest.raises(InputError, match="id 60000 has no token"):
+        tokenizer.decode_batch(iter(row) for row in [ids, [60000]])
+
+
 def test_a_choice_of_special_tokens_is_compiled_once():
     asked = [["<|endoftext|>"], ("<|endoftext|>",), {"<|endoftext|>"}]
     assert len({id(GPT2._matcher(specials)) for specials in asked}) == 1
