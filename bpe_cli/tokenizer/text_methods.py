@@ -258,6 +258,7 @@ class TextMethods(_core.Tokenizer):
         from bpe_cli.tokenizer.encoded import CharacterOffsets
         from bpe_cli.tokenizer.model_inputs import Encoding, prepare, trim, trims
         from bpe_cli.tokenizer.usage import STRATEGIES, Padding, Truncation
+        from bpe_cli.tokenizer.words import words_of
 
         trimmed = trims(self._tokenizer.post_processor)
         matcher = self._matcher(specials)
@@ -294,9 +295,9 @@ class TextMethods(_core.Tokenizer):
                     )
                 ]
                 spans = trim(spans, contents, add_prefix_space=prefix_space)
-            return Encoding.of(
-                placed.ids.tolist(), spans, tokens=[token.decode("utf-8", "replace") for token in tokens]
-            )
+            words = words_of(self._tokenizer, data, placed, matcher)
+            shown = [token.decode("utf-8", "replace") for token in tokens]
+            return Encoding.of(placed.ids.tolist(), spans, tokens=shown, word_ids=words)
 
         prepared: list[tuple[Encoding, Encoding | None]] = []
         for each in list_of("texts", texts, "texts"):
