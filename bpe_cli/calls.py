@@ -816,16 +816,20 @@ def add_tokens(tokenizer: AnyTokenizer, tokens: Iterable[str | bytes | SpecialTo
 
     Raises:
         BpeError: if the tokenizer does not exist, or a token is empty.
-        TypeError: if an argument has the wrong type.
+        TypeError: if an argument has the wrong type, or an attribute of a token.
     """
     from bpe_cli import surgery
     from bpe_cli.stages import SpecialToken
+    from bpe_cli.support.fast_dataclass import replace
+    from bpe_cli.tokenizer.special_tokens import check_attributes
 
-    added = [
-        each if isinstance(each, SpecialToken)
-        else SpecialToken(bytes_of(each, "tokens"), 0, special=False, normalized=True)
-        for each in list_of("tokens", tokens, "tokens")
-    ]  # fmt: skip
+    added = []
+    for each in list_of("tokens", tokens, "tokens"):
+        if isinstance(each, SpecialToken):
+            check_attributes(replace(each, token_id=0))  # its own id is of no meaning
+            added.append(each)
+        else:
+            added.append(SpecialToken(bytes_of(each, "tokens"), 0, special=False, normalized=True))
     return surgery.add_tokens(load_tokenizer(tokenizer), added)
 
 

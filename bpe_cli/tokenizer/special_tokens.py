@@ -21,7 +21,7 @@ from bpe_cli.errors import UsageError
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, SpecialToken
 from bpe_cli.stages.models import CharacterBpe, EventBpe, MergeBpe, Unigram
 from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
-from bpe_cli.support.core_arguments import bytes_of, list_of, whole_number, wrong_type
+from bpe_cli.support.core_arguments import bytes_of, flag, list_of, whole_number, wrong_type
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 from bpe_cli.support.messages import quote
@@ -166,11 +166,7 @@ def joined_special_tokens(
     for token in list_of("tokens", more, "special tokens"):
         if not isinstance(token, SpecialToken):
             raise wrong_type("tokens", "a list of special tokens", token)
-        if not isinstance(token.content, bytes):
-            raise wrong_type("content of a special token", "bytes", token.content)
-        whole_number("token_id of a special token", token.token_id, most=MAX_ID - 1)
-        if not token.content:
-            raise UsageError("a special token needs a text")
+        check_attributes(token)
         present = joined.get(token.content)
         if present is not None and present.token_id != token.token_id:
             raise UsageError(
@@ -188,6 +184,22 @@ def joined_special_tokens(
         joined[token.content] = token
         taken[token.token_id] = token
     return tuple(sorted(joined.values(), key=lambda token: token.token_id))
+
+
+def check_attributes(token: SpecialToken) -> None:
+    """Check what a caller gives for each attribute of a special token, which the class itself takes as it is.
+
+    Raises:
+        UsageError: if the token has no text, or the id is out of range.
+        TypeError: if an attribute has the wrong type.
+    """
+    if not isinstance(token.content, bytes):
+        raise wrong_type("content of a special token", "bytes", token.content)
+    whole_number("token_id of a special token", token.token_id, most=MAX_ID - 1)
+    for name in ("special", "single_word", "lstrip", "rstrip", "normalized"):
+        flag(f"{name} of a special token", getattr(token, name))
+    if not token.content:
+        raise UsageError("a special token needs a text")
 
 
 def show_token(content: bytes) -> str:
