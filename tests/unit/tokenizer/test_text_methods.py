@@ -126,6 +126,15 @@ def test_a_batch_becomes_a_rectangle():
         assert [each.shape for each in some.pad(0).numpy()] == [shape, shape]
 
 
+def test_a_rectangle_is_a_value():
+    """What loads data in other processes sends it to the first one."""
+    batch = GPT2.encode_batch(["one two three", "", "one"])
+    for padded in (batch.pad(7), batch[:0].pad(7), batch[1:2].pad(7)):
+        for other in (copy.copy(padded), copy.deepcopy(padded), pickle.loads(pickle.dumps(padded))):
+            assert (other.ids.tolist(), other.mask.tolist()) == (padded.ids.tolist(), padded.mask.tolist())
+            assert (other.shape, other.ids.format, other.mask.format) == (padded.shape, "I", "B")
+
+
 # -- where tokens lie ----------------------------------------------------------------------------------
 
 
