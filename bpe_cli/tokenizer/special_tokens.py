@@ -17,7 +17,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from bpe_cli.errors import UsageError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, SpecialToken
 from bpe_cli.stages.models import CharacterBpe, EventBpe, MergeBpe, Unigram
 from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
@@ -295,13 +295,21 @@ def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
         if name == AUTO:
             return _declared_or_refused(tokenizer, side)
     digits = str(name)
-    if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) < tokenizer.vocab_size:
+    if digits.isascii() and digits.isdigit() and len(digits) <= 10 and _has_token(tokenizer, int(digits)):
         return int(digits)
     known = _first_special_tokens(tokenizer)
     raise UsageError(
         f"`{side}` {name!r} is neither a special token of this tokenizer nor one of its ids",
         hint=f"its special tokens begin with {known}" if known else "`with_special_tokens` adds one",
     )
+
+
+def _has_token(tokenizer: AnyTokenizer, token_id: int) -> bool:
+    try:
+        tokenizer.token_bytes(token_id)
+    except InputError:  # beyond all ids, or in a gap between them
+        return False
+    return True
 
 
 def _declared_or_refused(tokenizer: AnyTokenizer, side: Side) -> int:
