@@ -505,7 +505,8 @@ class TextMethods(_core.Tokenizer):
     def decode_bytes(self, ids: Iterable[int] | memoryview | array[int]) -> bytes:
         """Return the bytes that ids stand for: exactly what was encoded, for any bytes.
 
-        A u32 array (from NumPy too) is fastest; a read-only one is not even copied.
+        A u32 array (from NumPy too) is fastest. It is copied, unless nobody can write to its memory: that of ``bytes``,
+        and of ids as ``encode_batch`` makes them.
 
         >>> import bpe_cli
         >>> bpe_cli.load("gpt2").decode_bytes([31373, 187])
