@@ -570,6 +570,7 @@ def inspect(
     from bpe_cli.jobs.inspect import inspect as inspect_job
     from bpe_cli.results import StepsReport, TextReport, TokenizerReport
 
+    specials = specials_of(specials)  # once: it may be an iterator
     conversations = _conversations(chat, add_generation_prompt, tools, date)
     for name, value in {"steps": steps, "full": full}.items():
         flag(name, value)
@@ -581,18 +582,18 @@ def inspect(
         raise UsageError(f"{'steps' if steps else 'chat'} needs texts")
     if data is not None:
         if texts is None:
-            _about_texts(None, documents, field, member, specials_of(specials))
+            _about_texts(None, documents, field, member, specials)
         return _inspected_data(tokenizer, texts, _path("data", data) or "", rows, listener)
     if rows is not None:
         raise UsageError("rows needs data")
     if tokenizer is None:
         raise UsageError("tokenizer is None, which works only with data")
-    _about_texts(texts, documents, field, member, specials_of(specials))
+    _about_texts(texts, documents, field, member, specials)
     source = None if texts is None else _source(texts, documents, field, member)
     if conversations is not None and texts is not None and source is not None:
         return _inspected_chat(tokenizer, texts, source, conversations, specials, listener)
     options = InspectOptions(
-        specials=specials_of(specials), steps=steps, full=full, usual_pairs=10,
+        specials=specials, steps=steps, full=full, usual_pairs=10,
         pairs=None if pairs is None else whole_number("pairs", pairs),
     )  # fmt: skip
     done = inspect_job(tokenizer, source, options, listener=heard(listener))
@@ -614,7 +615,7 @@ def _inspected_chat(
             "chat reads one text in JSON, or files, not several texts",
             hint='documents="jsonl" takes a conversation from each line of a text',
         )
-    done = inspect_chat(source, tokenizer, chat, specials_of(specials), listener=heard(listener))
+    done = inspect_chat(source, tokenizer, chat, specials, listener=heard(listener))
     return ChatReport(tuple(done.documents), done.tokenizer.name)
 
 
@@ -815,16 +816,20 @@ def add_tokens(tokenizer: AnyTokenizer, tokens: Iterable[str | bytes | SpecialTo
 
     Raises:
         BpeError: if the tokenizer does not exist, or a token is empty.
-        TypeError: if an argument has the wrong type.
+        TypeError: if an argument has the wrong type, or an attribute of a token.
     """
     from bpe_cli import surgery
     from bpe_cli.stages import SpecialToken
+    from bpe_cli.support.fast_dataclass import replace
+    from bpe_cli.tokenizer.special_tokens import check_attributes
 
-    added = [
-        each if isinstance(each, SpecialToken)
-        else SpecialToken(bytes_of(each, "tokens"), 0, special=False, normalized=True)
-        for each in list_of("tokens", tokens, "tokens")
-    ]  # fmt: skip
+    added = []
+    for each in list_of("tokens", tokens, "tokens"):
+        if isinstance(each, SpecialToken):
+            check_attributes(replace(each, token_id=0))  # its own id is of no meaning
+            added.append(each)
+        else:
+            added.append(SpecialToken(bytes_of(each, "tokens"), 0, special=False, normalized=True))
     return surgery.add_tokens(load_tokenizer(tokenizer), added)
 
 

@@ -53,7 +53,7 @@ class LossError(FormatError):
         losses: What would be lost, by the names of ``formats.features.LOSSES``.
     """
 
-    def __init__(self, message: str, *, hint: str | None = None, losses: tuple[str, ...]) -> None:
+    def __init__(self, message: str, *, hint: str | None = None, losses: tuple[str, ...] = ()) -> None:
         super().__init__(message, hint=hint)
         self.losses = losses
 

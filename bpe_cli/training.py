@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.count import count_corpus
+from bpe_cli.jobs.files import Streams
 from bpe_cli.jobs.languages import are_chosen, by_language, check_alone, with_languages
 from bpe_cli.jobs.mixing import Mixture, Sampled, Weight, mixed, number_of
 from bpe_cli.jobs.spilling import Counted, count_within, in_memory
 from bpe_cli.jobs.train_options import options_for
-from bpe_cli.jobs.train_sizes import measured_curve, trained_sizes
+from bpe_cli.jobs.train_sizes import held_out_read, measured_curve, trained_sizes
 from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, pair_of, whole_number, wrong_type
 from bpe_cli.support.listening import SILENCE, Listener, heard
 from bpe_cli.support.ordered_threads import usable_threads
@@ -253,6 +254,10 @@ def train(
 
         return Source(tuple(map(_path, items)), documents=documents or "whole", field=field, member=member)
 
+    # What is measured at the end is looked into now: training may take hours.
+    text = None if held_out is None else _held_out(held_out, source_of, several=len(wanted or ()) > 1)
+    dimension = None if d_model is None else whole_number("d_model", d_model, 1)
+
     def counted_in(one: object, drawn: Sampled | None = drawn) -> Counted:
         first, items = _looked_into(one)
         if isinstance(first, os.PathLike):
@@ -295,7 +300,12 @@ def train(
     tokenizers = {size: trained.tokenizer for size, trained in zip(wanted, several, strict=True)}
     for tokenizer in tokenizers.values():
         _check_target(tokenizer, target)
-    return _measured(tokenizers, held_out, d_model, source_of, threads, listener)
+    from bpe_cli.results import SizesReport
+
+    if text is None:
+        return SizesReport(tokenizers)
+    curve = measured_curve(tokenizers.items(), text, dimension, threads=threads, listener=listener)
+    return SizesReport(tokenizers, curve)
 
 
 def _sizes_of(sizes: Sequence[int], options: dict[str, Any]) -> tuple[int, ...]:
@@ -315,24 +325,16 @@ def _check_target(tokenizer: Tokenizer, target: str | None) -> None:
         check_target(tokenizer, target, finished=True)
 
 
-def _measured(
-    tokenizers: dict[int, Tokenizer],
-    held_out: Corpus | None,
-    d_model: int | None,
-    source_of: Callable[[Iterator[object]], Source],
-    threads: int,
-    listener: Listener,
-) -> SizesReport:
-    """Return several tokenizers with what held-out text tells of them."""
-    from bpe_cli.results import SizesReport
-
-    if held_out is None:
-        return SizesReport(tokenizers)
-    first, items = _looked_into(held_out)
-    text = source_of(items) if isinstance(first, os.PathLike) else list(_blocks(items, False))
-    dimension = None if d_model is None else whole_number("d_model", d_model, 1)
-    curve = measured_curve(tokenizers.items(), text, dimension, threads=threads, listener=listener)
-    return SizesReport(tokenizers, curve)
+def _held_out(
+    held_out: Corpus, source_of: Callable[[Iterator[object]], Source], *, several: bool
+) -> Source | list[Block]:
+    """Return held-out text, or where it is, if it can be read there for each of several sizes."""
+    first, items = _looked_into(held_out, "`held_out`")
+    if not isinstance(first, os.PathLike):
+        return list(_blocks(items, False))
+    source = source_of(items)
+    held_out_read(source, Streams(), several=several)
+    return source
 
 
 def _engine(name: str, processes: int | None, threads: int) -> Engine:
@@ -344,17 +346,17 @@ def _engine(name: str, processes: int | None, threads: int) -> Engine:
     return engine_named(name, threads if count is None and name == "local" else count)
 
 
-def _looked_into(corpus: object) -> tuple[object, Iterator[object]]:
+def _looked_into(corpus: object, name: str = "the corpus") -> tuple[object, Iterator[object]]:
     """Return the first text of a corpus, and an iterator over all of it."""
     if isinstance(corpus, (str, bytes, bytearray, memoryview)):
         raise TypeError(
-            "the corpus is one text, and each of its letters would be a document: give a list of texts, [text], "
+            f"{name} is one text, and each of its letters would be a document: give a list of texts, [text], "
             "or a file as pathlib.Path(name)"
         )
     if isinstance(corpus, os.PathLike):
         return corpus, iter((corpus,))
     if not isinstance(corpus, Iterable):
-        raise TypeError(f"the corpus is texts or paths, and not of type {type(corpus).__name__}")
+        raise TypeError(f"{name} is texts or paths, and not of type {type(corpus).__name__}")
     items = iter(corpus)
     first = next(items, None)
     return first, iter(()) if first is None else chain((first,), items)

@@ -342,7 +342,10 @@ class Encoding:
 
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
         piece = text_or_bytes.encode("utf-8") if isinstance(text_or_bytes, str) else text_or_bytes
-        return self._unsplit.encode(piece)
+        try:
+            return self._unsplit.encode(piece)
+        except InputError as error:
+            raise ValueError(str(error)) from error
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
         return self.encode_ordinary(text)
@@ -350,7 +353,9 @@ class Encoding:
     def _encode_bytes(self, text: bytes) -> list[int]:
         if not isinstance(text, bytes):
             raise _not_an(text, "bytes")
-        return self._ids(text, None)
+        from bpe_cli.compat.unstable import encode_bytes
+
+        return encode_bytes(self, text)
 
     def __getstate__(self) -> object:
         if self is _ENCODINGS.get(self.name):

@@ -3,7 +3,7 @@
 It is their class with another backend: ids, types and masks come from our core, truncated and padded as requested.
 Everything else is done by the original backend, from the same file: decoding; offsets, words and overflowing windows,
 when requested; texts that are already split, or whose special tokens are to be split. A tokenizer with a part that we
-do not know is an error, raised by ``patch`` or when the first text is encoded.
+do not know is an error, raised by ``patch`` or when a text is encoded; so is a model that is told to draw at random.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from threading import Lock
 from typing import Any
 
-from bpe_cli.errors import InputError, UsageError
+from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.model_inputs import Encoding, join, truncate
 from bpe_cli.tokenizer.usage import Truncation
@@ -24,6 +24,7 @@ except ModuleNotFoundError as missing:
         "bpe_cli.compat.transformers needs transformers, which is not installed: pip install transformers",
         name=missing.name,
     ) from missing
+from tokenizers.models import Model
 
 __all__ = ["PreTrainedTokenizerFast", "patch"]
 
@@ -32,6 +33,15 @@ _CHANGES = {"add_tokens", "add_special_tokens", "train", "train_from_iterator"}
 
 _STATE = {"encode_special_tokens"}
 """Attributes that it does not depend on."""
+
+_STAGES = {"model", "normalizer", "pre_tokenizer", "post_processor"}
+"""Attributes that give a stage that ids depend on: whoever has asked for it may change it in place at any time."""
+
+_SETTINGS = (
+    "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback",
+    "ignore_merges", "max_input_chars_per_word", "alpha", "nbest_size",
+)  # fmt: skip
+"""What can be changed in a model."""
 
 
 def patch(tokenizer: Any) -> Any:
@@ -77,13 +87,15 @@ class Backend:
     theirs: Any
 
     def __init__(self, theirs: Any) -> None:
-        self.__dict__.update(theirs=theirs, _ours=None, _lock=Lock())
+        self.__dict__.update(theirs=theirs, _ours=None, _lock=Lock(), _lent={"model"}, _lent_state={})
 
     def __getattr__(self, name: str) -> Any:
         if name == "theirs" or name.startswith("__"):  # while it is unpickled
             raise AttributeError(name)
         if name in _CHANGES:
             self.__dict__["_ours"] = None
+        elif name in _STAGES:
+            self._lent.add(name)
         return getattr(self.theirs, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -100,13 +112,16 @@ class Backend:
         Raises:
             FormatError: if the tokenizer has an unknown part.
         """
+        state = {name: _state(getattr(self.theirs, name)) for name in tuple(self._lent)}
         tokenizer: Tokenizer | None = self.__dict__["_ours"]
-        if tokenizer is None:
+        if tokenizer is None or state != self._lent_state:
             from bpe_cli.formats.huggingface import tokenizer_json
             from bpe_cli.support.safe_orjson import orjson
 
+            _refuse_drawing(self.theirs.model)
             described = orjson.loads(self.theirs.to_str()) | {"truncation": None, "padding": None}
-            tokenizer = self.__dict__["_ours"] = tokenizer_json.loads(orjson.dumps(described))
+            tokenizer = tokenizer_json.loads(orjson.dumps(described))
+            self.__dict__.update(_ours=tokenizer, _lent_state=state)
         return tokenizer
 
     def encode(
@@ -230,6 +245,23 @@ class _Call:
                 finally:
                     _set(theirs, *now)
         return self._encodings
+
+
+def _state(stage: Any) -> object:
+    """Return what tells a stage that was changed in place; of a model without its tokens, which cannot be changed."""
+    if isinstance(stage, Model):
+        return [getattr(stage, name, None) for name in _SETTINGS]
+    return None if stage is None else stage.__getstate__()
+
+
+def _refuse_drawing(model: Any) -> None:
+    """Refuse a model that is told to draw at random by what no file holds; dropout stands in it."""
+    for name in ("alpha", "nbest_size"):
+        if getattr(model, name, None) is not None:
+            raise FormatError(
+                f"model.{name} is {getattr(model, name)}, and encoding is never random unless it is asked for",
+                hint=f"set model.{name} to None",
+            )
 
 
 def _set(theirs: Any, truncation: dict[str, Any] | None, padding: dict[str, Any] | None, special: bool) -> None:

@@ -1,7 +1,7 @@
 """Find what the end of a text may become when more follows: tiktoken's ``encode_with_unstable``, by its own rules.
 
 They are those of ``_encode_unstable_native`` in openai/tiktoken (``src/lib.rs``, MIT), which calls them brute force:
-every token that the last bytes may be the beginning of is tried at every place.
+every token that the last bytes may be the beginning of is tried at every place. ``_encode_bytes`` goes by them too.
 """
 
 from __future__ import annotations
@@ -49,20 +49,9 @@ def unstable(
     encoding: Encoding, data: bytes, matcher: _core.SpecialMatcher | None
 ) -> tuple[list[int], list[list[int]]]:
     """Return the ids that stay whatever follows, and what the rest may become."""
-    tokenizer = encoding._tokenizer
-    tokens = encoding._ids(data, matcher)
-    last = _tokens_of_last_piece(encoding, data, matcher)
-    if last == 0:  # it is a special token, or there is nothing
+    tokens, tail = _divided(encoding, data, matcher)
+    if not tail:
         return tokens, []
-
-    def is_space(token: int) -> bool:
-        return _SPACES.issuperset(encoding._content(token) or b"x")
-
-    if is_space(tokens[-last]):  # what follows may move a split among whitespace
-        while last < len(tokens) and is_space(tokens[-last - 1]):
-            last += 1
-    tail = b"".join(map(encoding.decode_single_token_bytes, tokens[-last:]))
-    tokens = tokens[:-last]
     ordered = encoding._sorted_tokens
 
     def beginning_with(start: bytes) -> Iterator[bytes]:
@@ -75,7 +64,7 @@ def unstable(
     tried = {tail[:cut] + token for cut in range(1, len(tail)) for token in beginning_with(tail[cut:])}
     texts = [each for each in tried if is_utf8(each)]
     others = [each for each in tried if not is_utf8(each)]
-    for documents, way in ((texts, tokenizer), (others, encoding._unsplit)):
+    for documents, way in ((texts, encoding._tokenizer), (others, encoding._unsplit)):
         ids, ends = way.encode_block(Block.of(documents))
         start = 0
         for end in ends:
@@ -93,6 +82,32 @@ def unstable(
     if len(tail) > size and character.isspace():  # what follows may split it off
         completions.add((*encoding._encode_single_piece(tail[:-size]), *encoding._encode_single_piece(tail[-size:])))
     return tokens, [list(each) for each in completions]
+
+
+def encode_bytes(encoding: Encoding, data: bytes) -> list[int]:
+    """Return the ids of bytes: what is not UTF-8 goes with the last piece before it, and all that follows too."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        tokens, tail = _divided(encoding, data[: error.start], None)
+        return tokens + encoding._encode_single_piece(tail + data[error.start :])
+    return encoding._ids(data, None)
+
+
+def _divided(encoding: Encoding, data: bytes, matcher: _core.SpecialMatcher | None) -> tuple[list[int], bytes]:
+    """Return the ids of a text that stay whatever follows, and the bytes behind them."""
+    tokens = encoding._ids(data, matcher)
+    last = _tokens_of_last_piece(encoding, data, matcher)
+    if last == 0:  # it is a special token, or there is nothing
+        return tokens, b""
+
+    def is_space(token: int) -> bool:
+        return _SPACES.issuperset(encoding._content(token) or b"x")
+
+    if is_space(tokens[-last]):  # what follows may move a split among whitespace
+        while last < len(tokens) and is_space(tokens[-last - 1]):
+            last += 1
+    return tokens[:-last], b"".join(map(encoding.decode_single_token_bytes, tokens[-last:]))
 
 
 def _tokens_of_last_piece(encoding: Encoding, data: bytes, matcher: _core.SpecialMatcher | None) -> int:

@@ -12,16 +12,7 @@ from operator import index
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError
-from bpe_cli.stages import (
-    Decoder,
-    MergeBpe,
-    Model,
-    Normalizer,
-    PrefixSpace,
-    PreTokenizer,
-    SpecialToken,
-    Split,
-)
+from bpe_cli.stages import Decoder, MergeBpe, Model, Normalizer, PrefixSpace, PreTokenizer, SpecialToken, Split
 from bpe_cli.stages.codebook import codebook_words, compiled_codebook
 from bpe_cli.stages.splitters import safe_cutter
 from bpe_cli.stages.vocabulary import Merges
@@ -247,7 +238,9 @@ class Tokenizer(TextMethods):
         joined = joined_special_tokens(self.model.vocabulary, self.special_tokens, tokens)
         return replace(self, special_tokens=joined)
 
-    def with_longest_match(self, *, left_to_right: bool, frequencies: Mapping[bytes, int] | None = None) -> Tokenizer:
+    def with_longest_match(
+        self, *, left_to_right: bool, frequencies: Mapping[bytes, int] | Mapping[str, int] | None = None
+    ) -> Tokenizer:
         """Return a tokenizer that applies a BPE vocabulary by longest match instead of by merges.
 
         Args:
@@ -258,6 +251,7 @@ class Tokenizer(TextMethods):
 
         Raises:
             UsageError: if this is not BPE over characters, or it lacks a token that has a frequency.
+            TypeError: if the frequencies are not numbers by tokens.
         """
         from bpe_cli.tokenizer.inference import longest_match
 

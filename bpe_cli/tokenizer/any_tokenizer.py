@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from bpe_cli import _core
-    from bpe_cli.stages import Decoder, Model, SpecialToken
+    from bpe_cli.stages import Decoder, Model, PreTokenizer, SpecialToken
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer.engine import SpecialTable
     from bpe_cli.tokenizer.engine.compiled import Engine
@@ -21,6 +21,9 @@ class AnyTokenizer(Protocol):
 
     @property
     def model(self) -> Model: ...
+
+    @property
+    def pre_tokenizer(self) -> tuple[PreTokenizer, ...]: ...
 
     @property
     def decoder(self) -> tuple[Decoder, ...]: ...

@@ -193,6 +193,9 @@ class PaddedBatch:
         else:  # a shape with a zero is none to memoryview
             self.ids, self.mask = memoryview(ids), memoryview(mask)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _padded, (self.ids.tobytes(), self.mask.tobytes(), *self.shape)
+
     def numpy(self) -> tuple[Ids, npt.NDArray[np.uint8]]:
         """Return ``ids`` and ``mask`` as two-dimensional NumPy arrays that share their memory."""
         np = numpy_to("make NumPy arrays")
@@ -204,6 +207,10 @@ class PaddedBatch:
 
 def _rebuilt(ids: bytes, offsets: bytes) -> EncodedBatch:
     return EncodedBatch(memoryview(ids).cast("I"), memoryview(offsets).cast("Q"))
+
+
+def _padded(ids: bytes, mask: bytes, rows: int, length: int) -> PaddedBatch:
+    return PaddedBatch(array("I", ids), bytearray(mask), rows, length)
 
 
 @dataclass(frozen=True, slots=True)

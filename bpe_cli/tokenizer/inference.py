@@ -28,6 +28,7 @@ from bpe_cli.stages import (
 from bpe_cli.stages.events import replayed
 from bpe_cli.stages.spelling import BYTE, BYTE_TEXT, NORMAL, UNUSED, USER_DEFINED, to_visible
 from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.core_arguments import bytes_of, wrong_type
 from bpe_cli.tokenizer.special_tokens import show_token
 
 
@@ -35,7 +36,7 @@ def longest_match(
     model: Model,
     special_tokens: Iterable[SpecialToken],
     left_to_right: bool,
-    frequencies: Mapping[bytes, int] | None,
+    frequencies: Mapping[bytes, int] | Mapping[str, int] | None,
 ) -> LongestMatch:
     """Return the model that applies a BPE vocabulary by its longest tokens; see ``Tokenizer.with_longest_match``."""
     if not isinstance(model, CharacterBpe):
@@ -43,15 +44,16 @@ def longest_match(
             f"longest match is another way to apply a vocabulary of BPE over characters, and this is {model.kind}",
             hint='`algorithm="bpe"` trains one',
         )
+    given = None if frequencies is None else _by_bytes(frequencies)
     special = {token.content for token in special_tokens}
-    for token in frequencies or ():
+    for token in given or ():
         if model.vocabulary.id_of(token) is None and token not in special:
             raise UsageError(
                 f"the vocabulary has no token {show_token(token)}, which has a frequency",
                 hint="name tokens as the vocabulary writes them, with their marks",
             )
     by_id = (model.vocabulary.token(token_id) for token_id in range(model.vocabulary.size))
-    counts = None if frequencies is None else array("d", (frequencies.get(each, 0) for each in by_id))
+    counts = None if given is None else array("d", (given.get(each, 0) for each in by_id))
     return LongestMatch(
         model.vocabulary,
         left_to_right,
@@ -61,6 +63,12 @@ def longest_match(
         continuing_subword_prefix=model.continuing_subword_prefix,
         frequencies=counts,
     )
+
+
+def _by_bytes(frequencies: Mapping[bytes, int] | Mapping[str, int]) -> dict[bytes, int]:
+    if not isinstance(frequencies, Mapping):
+        raise wrong_type("frequencies", "a dict of numbers by token", frequencies)
+    return {bytes_of(token, "token with a frequency"): count for token, count in frequencies.items()}
 
 
 FEWEST = ", fewest"

@@ -1,4 +1,4 @@
-"""Make encodings fit a model: pairs, truncation with overlapping windows, padding, word ids.
+"""Make encodings fit a model: pairs, truncation with overlapping windows, padding.
 
 An ``Encoding`` is the token ids of a text and, in lists of the same length, what a model wants to know
 of each. The operations are Hugging Face's, in its order: ``truncate`` the texts, ``join`` them with what
@@ -28,8 +28,9 @@ class Encoding:
     Attributes:
         ids: The ids.
         spans: Start and end of each token in its own text; (0, 0) for tokens that represent no text.
-        tokens: The text of each token; empty strings unless asked for.
-        word_ids: The index of the piece that each id belongs to, in its own text; None for ids outside any piece.
+        tokens: The text of each token, with U+FFFD for what is not UTF-8.
+        word_ids: The index of the piece that each id belongs to, in its own text, where a special token is a piece too;
+            None for the ids that the post-processor or padding added.
         type_ids: The type of each id.
         special_mask: 1 for tokens that the post-processor or padding added.
         attention_mask: 0 for padding.
@@ -59,7 +60,7 @@ class Encoding:
         tokens: Sequence[str] | None = None,
         word_ids: Sequence[int | None] | None = None,
     ) -> Encoding:
-        """Make the encoding of one text.
+        """Make the encoding of one text; what is not given is empty: spans (0, 0), tokens "" and word ids None.
 
         >>> Encoding.of([5, 6], [(0, 1), (1, 3)]).sequence_ids
         (0, 0)
@@ -316,28 +317,6 @@ def prepare(
             first, second = truncate(first, second, truncation, added=added)
         batch.append(join(first, second, post_processor=post_processor, add_special_tokens=add_special_tokens))
     return batch if padding is None else pad(batch, padding)
-
-
-def word_ids(spans: Sequence[Span], pieces: Sequence[Span]) -> list[int | None]:
-    """Return the piece of a text that each token belongs to, by their spans.
-
-    A token belongs to the first piece, from that of the token before it on, which ends behind the
-    token's beginning; a token that stands for nothing (an empty span) stays with the piece it is at.
-
-    Args:
-        spans: Start and end of each token, ascending.
-        pieces: Start and end of each piece of the text, and of each special token in it, ascending.
-
-    >>> word_ids([(0, 2), (2, 3), (4, 5)], [(0, 3), (4, 5)])
-    [0, 0, 1]
-    """
-    words: list[int | None] = []
-    piece = 0
-    for start, end in spans:
-        while piece < len(pieces) and (pieces[piece][1] <= start if end > start else pieces[piece][1] < start):
-            piece += 1
-        words.append(piece if piece < len(pieces) else None)
-    return words
 
 
 # -- spans without the whitespace at their ends ----------------------------------------------------

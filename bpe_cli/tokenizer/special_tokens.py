@@ -17,11 +17,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from bpe_cli.errors import UsageError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, SpecialToken
 from bpe_cli.stages.models import CharacterBpe, EventBpe, MergeBpe, Unigram
 from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
-from bpe_cli.support.core_arguments import bytes_of, list_of, whole_number, wrong_type
+from bpe_cli.support.core_arguments import bytes_of, flag, list_of, whole_number, wrong_type
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 from bpe_cli.support.messages import quote
@@ -166,11 +166,7 @@ def joined_special_tokens(
     for token in list_of("tokens", more, "special tokens"):
         if not isinstance(token, SpecialToken):
             raise wrong_type("tokens", "a list of special tokens", token)
-        if not isinstance(token.content, bytes):
-            raise wrong_type("content of a special token", "bytes", token.content)
-        whole_number("token_id of a special token", token.token_id, most=MAX_ID - 1)
-        if not token.content:
-            raise UsageError("a special token needs a text")
+        check_attributes(token)
         present = joined.get(token.content)
         if present is not None and present.token_id != token.token_id:
             raise UsageError(
@@ -188,6 +184,22 @@ def joined_special_tokens(
         joined[token.content] = token
         taken[token.token_id] = token
     return tuple(sorted(joined.values(), key=lambda token: token.token_id))
+
+
+def check_attributes(token: SpecialToken) -> None:
+    """Check what a caller gives for each attribute of a special token, which the class itself takes as it is.
+
+    Raises:
+        UsageError: if the token has no text, or the id is out of range.
+        TypeError: if an attribute has the wrong type.
+    """
+    if not isinstance(token.content, bytes):
+        raise wrong_type("content of a special token", "bytes", token.content)
+    whole_number("token_id of a special token", token.token_id, most=MAX_ID - 1)
+    for name in ("special", "single_word", "lstrip", "rstrip", "normalized"):
+        flag(f"{name} of a special token", getattr(token, name))
+    if not token.content:
+        raise UsageError("a special token needs a text")
 
 
 def show_token(content: bytes) -> str:
@@ -283,13 +295,21 @@ def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
         if name == AUTO:
             return _declared_or_refused(tokenizer, side)
     digits = str(name)
-    if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) < tokenizer.vocab_size:
+    if digits.isascii() and digits.isdigit() and len(digits) <= 10 and _has_token(tokenizer, int(digits)):
         return int(digits)
     known = _first_special_tokens(tokenizer)
     raise UsageError(
         f"`{side}` {name!r} is neither a special token of this tokenizer nor one of its ids",
         hint=f"its special tokens begin with {known}" if known else "`with_special_tokens` adds one",
     )
+
+
+def _has_token(tokenizer: AnyTokenizer, token_id: int) -> bool:
+    try:
+        tokenizer.token_bytes(token_id)
+    except InputError:  # beyond all ids, or in a gap between them
+        return False
+    return True
 
 
 def _declared_or_refused(tokenizer: AnyTokenizer, side: Side) -> int:

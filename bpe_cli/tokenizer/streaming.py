@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError
-from bpe_cli.support.core_arguments import one_of, wrong_type
+from bpe_cli.support.core_arguments import one_of, pack, wrong_type
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -81,7 +81,12 @@ class StreamDecoder(_core.KnownTexts):
     def _feed(self, ids: Iterable[int]) -> str:
         """Feed what is not one id that is known."""
         if self._window is not None:
-            return "".join([self._characters.feed(self._window.step(token_id)) for token_id in ids])
+            several, before = pack(ids), (self._window.state, self._characters.state)
+            try:
+                return "".join([self._characters.feed(self._window.step(token_id)) for token_id in several])
+            except InputError:  # as where tokens read as their bytes: none of these ids was fed, and others may follow
+                self._window.state, self._characters.state = before
+                raise
         return self._feed_bytes(self._tokenizer.decode_bytes(ids))
 
     def _feed_bytes(self, data: bytes) -> str:
@@ -91,15 +96,17 @@ class StreamDecoder(_core.KnownTexts):
         return text
 
     def finish(self) -> str:
-        """Return the remaining text when no more ids follow, and start over.
+        """Return the remaining text when no more ids follow, and start over, also after an error.
 
         Raises:
             InputError: as for ``feed``.
         """
-        left = b"" if self._window is None else self._window.finish()
-        text = self._characters.feed(left) + self._characters.finish()
-        self._be_ready(not self._counts and self._window is None)
-        return text
+        try:
+            left = b"" if self._window is None else self._window.finish()
+            return self._characters.feed(left) + self._characters.finish()
+        finally:
+            self._characters.reset()
+            self._be_ready(not self._counts and self._window is None)
 
 
 class CharacterStream:
@@ -122,6 +129,16 @@ class CharacterStream:
         """Whether bytes are held of a character that is not complete."""
         return bool(self._held)
 
+    @property
+    def state(self) -> tuple[tuple[bytes, int], int, int]:
+        """All that there is of it, to go back to."""
+        return self._decoder.getstate(), self._held, self._position
+
+    @state.setter
+    def state(self, state: tuple[tuple[bytes, int], int, int]) -> None:
+        decoder, self._held, self._position = state
+        self._decoder.setstate(decoder)
+
     def feed(self, data: bytes) -> str:
         """Return the characters that are complete after these bytes.
 
@@ -136,9 +153,15 @@ class CharacterStream:
         Raises:
             InputError: as ``feed``.
         """
-        text = self._decode(b"", final=True)
-        self._position = 0
-        return text
+        try:
+            return self._decode(b"", final=True)
+        finally:
+            self.reset()
+
+    def reset(self) -> None:
+        """Forget what is left, and begin anew."""
+        self._decoder.reset()
+        self._held = self._position = 0
 
     def _decode(self, data: bytes, *, final: bool) -> str:
         if not self._held:
@@ -171,6 +194,15 @@ class _Window:
         self._old = 0  # how many of the kept ids that is
         self._read: list[int] = []  # the last ids given out that read as something by themselves
 
+    @property
+    def state(self) -> tuple[list[int], bytes, int, list[int]]:
+        """All that there is of it, to go back to."""
+        return [*self._ids], self._given, self._old, [*self._read]
+
+    @state.setter
+    def state(self, state: tuple[list[int], bytes, int, list[int]]) -> None:
+        self._ids, self._given, self._old, self._read = state
+
     def step(self, token_id: int) -> bytes:
         """Return the bytes that one more id makes certain."""
         if not self._given and self._ids:
@@ -200,9 +232,10 @@ class _Window:
 
     def finish(self) -> bytes:
         """Return what is left, and begin anew."""
-        left = self._after(self._decode(self._ids)) if self._ids else b""
-        self._ids, self._given, self._old, self._read = [], b"", 0, []
-        return left
+        try:
+            return self._after(self._decode(self._ids)) if self._ids else b""
+        finally:
+            self.state = [], b"", 0, []
 
     def _after(self, data: bytes) -> bytes:
         if not data.startswith(self._given):

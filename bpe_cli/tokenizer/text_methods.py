@@ -258,6 +258,7 @@ class TextMethods(_core.Tokenizer):
         from bpe_cli.tokenizer.encoded import CharacterOffsets
         from bpe_cli.tokenizer.model_inputs import Encoding, prepare, trim, trims
         from bpe_cli.tokenizer.usage import STRATEGIES, Padding, Truncation
+        from bpe_cli.tokenizer.words import words_of
 
         trimmed = trims(self._tokenizer.post_processor)
         matcher = self._matcher(specials)
@@ -294,9 +295,9 @@ class TextMethods(_core.Tokenizer):
                     )
                 ]
                 spans = trim(spans, contents, add_prefix_space=prefix_space)
-            return Encoding.of(
-                placed.ids.tolist(), spans, tokens=[token.decode("utf-8", "replace") for token in tokens]
-            )
+            words = words_of(self._tokenizer, data, placed, matcher)
+            shown = [token.decode("utf-8", "replace") for token in tokens]
+            return Encoding.of(placed.ids.tolist(), spans, tokens=shown, word_ids=words)
 
         prepared: list[tuple[Encoding, Encoding | None]] = []
         for each in list_of("texts", texts, "texts"):
@@ -504,7 +505,8 @@ class TextMethods(_core.Tokenizer):
     def decode_bytes(self, ids: Iterable[int] | memoryview | array[int]) -> bytes:
         """Return the bytes that ids stand for: exactly what was encoded, for any bytes.
 
-        A u32 array (from NumPy too) is fastest; a read-only one is not even copied.
+        A u32 array (from NumPy too) is fastest. It is copied, unless nobody can write to its memory: that of ``bytes``,
+        and of ids as ``encode_batch`` makes them.
 
         >>> import bpe_cli
         >>> bpe_cli.load("gpt2").decode_bytes([31373, 187])
@@ -556,7 +558,7 @@ class TextMethods(_core.Tokenizer):
             try:
                 texts = self._tokenizer.engine.decode_each(packed.ids, packed.offsets[1:])
             except ValueError:
-                pass  # the list with that id is told below
+                several = packed  # the row with that id is told below, and rows may be there to be read but once
             else:
                 return [_characters(data, errors) for data in texts]
         return [self.decode(ids, errors, skip_special_tokens=skip_special_tokens) for ids in several]

@@ -177,6 +177,19 @@ def test_what_a_text_with_spaces_may_become(text):
             assert Counter(map(tuple, found[1])) == Counter(map(tuple, expected[1]))
 
 
+PARTS = [b"\xff", b"\xe4\xbd", b"\xa0", b"\xed\xa0\x80", b"\xf0\x9f", b"1234567", b" ", b"\n", b"\t ", b"hello",
+         b" you", "你".encode(), "é".encode(), b"!", b"<|endoftext|>"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base", "small"])
+@given(data=st.binary(max_size=12) | st.lists(st.sampled_from(PARTS), max_size=8).map(b"".join))
+def test_bytes_that_are_no_text(name, data):
+    """Behind what is not UTF-8 nothing is split: it was."""
+    one, other = pair(name)
+    for each in (data, b"\xff1234567" + data):
+        assert one._encode_bytes(each) == other._encode_bytes(each)
+
+
 @pytest.mark.parametrize("name", [*NAMES, "small"])
 def test_tokens(name):
     one, other = pair(name)

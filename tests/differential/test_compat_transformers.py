@@ -131,6 +131,65 @@ def test_a_tokenizer_that_changes_stays_equal(small):
     assert one(text).input_ids == other(text).input_ids
 
 
+def test_a_stage_that_is_changed_in_place_is_followed(small):
+    """It was not: only one that was put in the place of another."""
+    one, other = (copy.deepcopy(each) for each in pair(small))
+    text = "Hello wörld you\n"
+    for each in (one, other):
+        each._tokenizer.normalizer = tokenizers.normalizers.Sequence([tokenizers.normalizers.BertNormalizer()])
+    backends = one._tokenizer, other._tokenizer
+    stages = [(each.normalizer, each.pre_tokenizer, each.model) for each in backends]
+    seen = [one(text).input_ids]
+    for change in (
+        lambda normalizer, *_: setattr(normalizer[0], "lowercase", False),
+        lambda _, pre_tokenizer, __: setattr(pre_tokenizer, "add_prefix_space", not pre_tokenizer.add_prefix_space),
+        lambda *stages: setattr(stages[2], "ignore_merges", True),
+    ):
+        for each in stages:
+            change(*each)
+        assert one(text).input_ids == other(text).input_ids
+        seen.append(one(text).input_ids)
+    assert seen[0] != seen[1] != seen[2]
+
+
+@pytest.mark.parametrize("way", ["through the backend", "held from before"])
+def test_dropout_that_is_turned_on_is_refused(small, way):
+    """Ids went on being the same each time."""
+    theirs = copy.deepcopy(pair(small)[1])
+    held = theirs._tokenizer.model
+    one = ours.patch(theirs)
+    expected = one("Hello").input_ids
+    model = held if way == "held from before" else one._tokenizer.model
+    model.dropout = 0.5
+    with pytest.raises(FormatError, match="dropout"):
+        one("Hello")
+    model.dropout = None
+    assert one("Hello").input_ids == expected
+
+
+def test_a_unigram_model_that_is_to_draw_is_refused():
+    model = tokenizers.models.Unigram([("<unk>", 0.0), ("a", -1.0), ("b", -1.0), ("ab", -1.0)], unk_id=0)
+    one = ours.PreTrainedTokenizerFast(tokenizer_object=tokenizers.Tokenizer(model))
+    assert one("ab").input_ids == [3]
+    one._tokenizer.model.alpha = 0.5
+    with pytest.raises(FormatError, match="alpha"):
+        one("ab")
+
+
+def test_a_tokenizer_that_stays_is_compiled_once(small, monkeypatch):
+    from bpe_cli.formats.huggingface import tokenizer_json
+
+    one = copy.deepcopy(pair(small)[0])
+    loads, compiled = tokenizer_json.loads, []
+    monkeypatch.setattr(tokenizer_json, "loads", lambda data: (compiled.append(data), loads(data))[1])
+    for _ in range(3):
+        ids = one("Hello wörld").input_ids
+        one.decode(ids, clean_up_tokenization_spaces=True)
+        assert one.convert_tokens_to_string(["a"])
+        assert type(one._tokenizer.model).__name__ == "BPE"
+    assert len(compiled) == 1
+
+
 def test_it_can_be_copied_pickled_and_saved(small, tmp_path):
     one, other = pair(small)
     text = "Hello wörld"

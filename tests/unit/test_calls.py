@@ -163,6 +163,14 @@ def test_what_is_said_about_texts_needs_some(option, message):
             bpe_cli.compare(["gpt2", "gpt2"], ids=True, **option)
 
 
+def test_names_of_special_tokens_are_read_but_once():
+    """An iterator of them was read for a check, and then none were looked for."""
+    found = bpe_cli.inspect(GPT2, "a<|endoftext|>", specials=iter(["<|endoftext|>"]))
+    assert [each.segmentation.token_count for _, each in found.value] == [2]
+    with pytest.raises(UsageError, match="'nope' is not a special token"):
+        bpe_cli.inspect(GPT2, "a", specials=iter(["nope"]))
+
+
 def test_a_listener_hears_of_all(text):
     class Heard:
         def __init__(self) -> None:

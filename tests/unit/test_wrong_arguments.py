@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import operator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -223,15 +224,47 @@ def test_half_a_character_in_a_corpus(algorithm):
         ([SpecialToken(b"x", 1 << 33)], UsageError, "token_id of a special token must be 4,294,967,295 or less"),
         ([SpecialToken(b"x", 5.0)], TypeError, "token_id of a special token must be an int, not float"),
         ([SpecialToken("<q>", 50257)], TypeError, "content of a special token must be bytes, not str"),
+        *(
+            ([replace(SpecialToken(b"<q>", 50257), **{name: value})], TypeError,
+             f"{name} of a special token must be a bool, not {type(value).__name__}")
+            for name in ("special", "single_word", "lstrip", "rstrip", "normalized") for value in (None, "false", 16)
+        ),
         (["x"], TypeError, "tokens must be a list of special tokens, not str"),
         (SpecialToken(b"x", 50257), TypeError, "tokens must be a list of special tokens, not SpecialToken"),
         ("x", UsageError, "tokens must be several special tokens, not one str"),
         (None, TypeError, "tokens must be a list of special tokens, not NoneType"),
     ],
-)
+)  # fmt: skip
 def test_special_tokens_that_are_none(tokens, error, message):
     with pytest.raises(error, match=f"^{message}$"):
         GPT2.with_special_tokens(tokens)
+
+
+@pytest.mark.parametrize(
+    ("token", "message"),
+    [
+        (SpecialToken("<q>", 0), "content of a special token must be bytes, not str"),
+        (SpecialToken(b"<q>", 0, None), "special of a special token must be a bool, not NoneType"),
+        (SpecialToken(b"<q>", 0, lstrip="no"), "lstrip of a special token must be a bool, not str"),
+    ],
+)
+def test_tokens_to_add_that_are_none(token, message):
+    """They were added, and then no text could be encoded, or untrusted text became a control token."""
+    with pytest.raises(TypeError, match=f"^{message}$"):
+        bpe_cli.add_tokens(GPT2, [token])
+    assert bpe_cli.add_tokens(GPT2, [SpecialToken(b"<q>", -1)]).tokenizer.special_tokens[-1].token_id == 50257
+
+
+def test_frequencies_of_tokens_are_by_text_or_bytes():
+    words = bpe_cli.train(["low lower newest widest"] * 3, "bpe", merges=4)
+    for name in ("lo", b"lo"):
+        found = words.with_longest_match(left_to_right=False, frequencies={name: 3})
+        assert found == words.with_longest_match(left_to_right=False, frequencies={b"lo": 3})
+    with pytest.raises(UsageError, match="the vocabulary has no token 'nope', which has a frequency"):
+        words.with_longest_match(left_to_right=False, frequencies={"nope": 3})
+    for wrong in ({1: 3}, ["low"]):
+        with pytest.raises(TypeError, match="frequenc"):
+            words.with_longest_match(left_to_right=False, frequencies=wrong)
 
 
 def test_the_last_id():
@@ -266,6 +299,9 @@ def test_the_argument_is_called_as_it_is():
         (lambda: bpe_cli.compare(["gpt2"], ids=True), "compares two", "name two, or one and a library by `library`"),
         (lambda: bpe_cli.inspect("gpt2", Path("nofile-here")), "no such file", "`texts` takes a text itself"),
         (lambda: GPT2.encode("a", bos="x"), "^`bos` 'x' is neither", "its special tokens begin with <|endoftext|>"),
+        (lambda: bpe_cli.load("gpt-4o").encode("a", eot=200_000), "^`eot` 200000 is neither",
+         "its special tokens begin with <|endoftext|>, <|endofprompt|>"),
+        (lambda: bpe_cli.encode_files("gpt-4o", __file__, "x", bos=200_000), "^`bos` 200000 is neither", None),
         (lambda: GPT2.encode("a", bos="auto"), "nothing in this tokenizer says",
          "`bos=NAME` says it; its special tokens begin with <|endoftext|>"),
         (lambda: SMALL.encode("a", eot="x"), "^`eot` 'x' is neither", "`with_special_tokens` adds one"),

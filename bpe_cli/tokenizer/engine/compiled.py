@@ -181,9 +181,16 @@ class Engine:
         return Engine(parts, through_stages=not self._only_splits)
 
     def matcher(self, contents: Sequence[bytes], ids: Sequence[int], flags: bytes | None) -> _core.SpecialMatcher:
-        """Compile what is looked for in text, and in the text that the normalizer makes of it."""
+        """Compile what is looked for in text, and in the text that the normalizer makes of it.
+
+        Raises:
+            FormatError: if the normalizer fails on a token.
+        """
         stages = None if self._only_splits else self._stages
-        return _core.SpecialMatcher(contents, ids, flags, stages, self._parts.codebook)
+        try:
+            return _core.SpecialMatcher(contents, ids, flags, stages, self._parts.codebook)
+        except ValueError as error:
+            raise FormatError(f"the tokenizer's special tokens cannot be looked for: {error}") from error
 
     def clear_cache(self) -> None:
         """Free the memory in which encoding remembers pieces."""

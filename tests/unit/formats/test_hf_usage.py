@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import bpe_cli
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.huggingface import own_json
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
@@ -55,6 +58,26 @@ def test_bytes_are_those_of_the_library(make, strategy, direction, length, multi
     )
     assert hf_json.dump(tokenizer)[""].decode() == theirs.to_str(pretty=True)
     assert replace(tokenizer, usage=Usage()) == make()
+
+
+@pytest.mark.parametrize(
+    ("length", "multiple", "direction"), [(None, None, "left"), (9, 0, "right"), (None, 4, "left")]
+)
+def test_the_page_says_how_both_are_applied(make, length, multiple, direction, tmp_path, monkeypatch):
+    """What it called did not exist."""
+    theirs = needs("tokenizers").Tokenizer.from_str(hf_json.dump(make())[""].decode())
+    theirs.enable_truncation(4, stride=1, direction=direction)
+    theirs.enable_padding(direction=direction, pad_id=4, pad_type_id=2, length=length, pad_to_multiple_of=multiple)
+    (tmp_path / "tokenizer.json").write_text(theirs.to_str())
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "formats" / "huggingface.md").read_text("utf-8")
+    (code,) = re.findall(r"^```python\n(.*?model_inputs.*?)^```", page, re.DOTALL | re.MULTILINE)
+    names = {"bpe_cli": bpe_cli, "texts": ["hello hello! hello", "hell", ""]}
+    exec(code, names)  # our own page
+    for ours, other in zip(names["batch"], theirs.encode_batch(names["texts"]), strict=True):
+        for one, their in zip((ours, *ours.overflowing), (other, *other.overflowing), strict=True):
+            assert (list(one.ids), list(one.type_ids)) == (their.ids, their.type_ids)
+            assert (list(one.attention_mask), list(one.word_ids)) == (their.attention_mask, their.word_ids)
 
 
 def test_nothing_is_cut_or_filled_unasked(make):

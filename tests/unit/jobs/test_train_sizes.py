@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from fractions import Fraction
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from bpe_cli.errors import UsageError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.trainers.base import reservoir
 from bpe_cli.training import train
 
@@ -50,6 +52,36 @@ def test_held_out_text_may_be_texts_or_files(tmp_path):
     assert texts.to_markdown().startswith("measured on 1 document, 20 bytes\n")
     assert ElementTree.fromstring(texts.to_svg("curve")).tag.endswith("svg")
     assert texts.to_svg() == files.to_svg()
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"held_out": "some text"}, TypeError, "^`held_out` is one text, and each of its letters"),
+        ({"held_out": 5}, TypeError, "^`held_out` is texts or paths, and not of type int"),
+        ({"held_out": [5]}, TypeError, "is a str or bytes, and not of type int"),
+        ({"held_out": [Path("there.txt"), "some text"]}, TypeError, "give paths alone"),
+        ({"held_out": Path("missing.txt")}, InputError, "cannot read missing.txt: no such file"),
+        ({"held_out": Path("-")}, UsageError, "held-out text is read once for each size, and stdin cannot be"),
+        ({"held_out": ["low"], "d_model": 0}, UsageError, "d_model must be 1 or more, not 0"),
+        ({"d_model": 2.5}, TypeError, "d_model must be an int, not float"),
+    ],
+)
+def test_what_is_measured_is_looked_into_before_anything_is_read(given, error, message, tmp_path, monkeypatch):
+    """It was found wrong when all had been trained."""
+    monkeypatch.chdir(tmp_path)
+    Path("there.txt").write_text("some text")
+    corpus = iter(ENGLISH)
+    with pytest.raises(error, match=message):
+        train(corpus, sizes=SIZES, **given)
+    assert list(corpus) == ENGLISH
+
+
+def test_a_pipe_is_not_held_out_for_several_sizes(tmp_path):
+    """The second size waited for ever for somebody to write to it."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match=r"held-out text is read once for each size, and .*pipe can be read only once"):
+        train(ENGLISH, sizes=SIZES, held_out=tmp_path / "pipe")
 
 
 def test_there_is_no_curve_without_held_out_text():

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import bpe_cli
-from bpe_cli.errors import BpeError
+from bpe_cli.errors import BpeError, LossError
 from bpe_cli.formats import FORMATS, dump, load
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.tokenizer import Tokenizer
@@ -104,6 +104,11 @@ def test_a_stream_in_the_middle_of_a_character(way):
         assert len(texts) == 1
 
 
+def below(kind: type) -> list[type]:
+    """Return all classes that are made from one."""
+    return [each for direct in kind.__subclasses__() for each in (direct, *below(direct))]
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_the_other_public_values(way):
     token = bpe_cli.load("gpt2").tokens("hi")[0]
@@ -111,9 +116,11 @@ def test_the_other_public_values(way):
     vocabulary = bpe_cli.load("gpt2").model.vocabulary
     for value in (token, bpe_cli.SpecialToken(b"<s>", 7), patterns, *patterns.values(), vocabulary):
         assert WAYS[way](value) == value
-    errors = [kind("what", hint=hint) for kind in (BpeError, *BpeError.__subclasses__()) for hint in ("way out", None)]
-    for error in errors:
+    kinds = [BpeError, *below(BpeError)]
+    assert LossError in kinds
+    errors = [kind("what", hint=hint) for kind in kinds for hint in ("way out", None)]
+    for error in (*errors, LossError("what", losses=("name",))):
         other = WAYS[way](error)
-        assert (type(other), other.message, other.hint) == (type(error), error.message, error.hint)
+        assert (type(other), str(other), vars(other)) == (type(error), str(error), vars(error))
     for function in (bpe_cli.load, dump, bpe_cli.train, bpe_cli.convert):
         assert WAYS[way](function) is function

@@ -11,8 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli import _core
-from bpe_cli.errors import InputError
-from bpe_cli.stages import NFC, Digits, MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split, WhitespaceSplit, WordLevel
+from bpe_cli.errors import FormatError, InputError
+from bpe_cli.stages import (
+    NFC,
+    Digits,
+    MergeBpe,
+    PrefixSpace,
+    RankBpe,
+    Replace,
+    SpecialToken,
+    Split,
+    WhitespaceSplit,
+    WordLevel,
+)
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
@@ -265,3 +276,12 @@ def test_a_cache_that_is_cleared_changes_no_ids():
             engine.clear_cache()
             assert before == [(lists(each.encode(block)), lists(each.spans(block.data, None))) for each in engines]
     Tokenizer(RankBpe(LOW)).clear_cache()
+
+
+def test_a_token_that_the_normalizer_fails_on_is_the_fault_of_the_tokenizer():
+    """It was an error of the core, which the command line takes for a bug."""
+    takes_for_ever = Replace("(?:a(?!y)|a(?!z))*c", "x")
+    token = SpecialToken(b"a" * 40, 1, special=False, normalized=True)
+    tokenizer = Tokenizer(WordLevel(Vocabulary.from_tokens([b"b"])), (), (token,), normalizer=(takes_for_ever,))
+    with pytest.raises(FormatError, match=r"^the tokenizer's special tokens cannot be looked for: "):
+        tokenizer.encode("b")

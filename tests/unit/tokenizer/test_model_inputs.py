@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import UsageError
-from bpe_cli.tokenizer.model_inputs import Encoding, added_tokens, join, pad, prepare, truncate, windows, word_ids
+from bpe_cli.tokenizer.model_inputs import Encoding, added_tokens, join, pad, prepare, truncate, windows
 from bpe_cli.tokenizer.usage import Padding, Truncation
+from bpe_cli.tokenizer.words import word_ids
 from tests.counted import at_least, compared
 from tests.needs import needs
 
@@ -317,5 +318,3 @@ def test_word_ids_are_those_of_the_pieces(stored, encode):
     pieces = [span for _, span in bert.pre_tokenize_str(stored["A"])]
     encoding = encode("bert-base-uncased", stored["A"])
     assert word_ids(encoding.spans, pieces) == list(encoding.word_ids)
-    assert word_ids([(0, 1), (5, 6), (9, 10)], [(0, 2), (5, 8)]) == [0, 1, None]
-    assert word_ids([(0, 0), (0, 2)], [(0, 2)]) == [0, 0]

@@ -20,6 +20,7 @@ from tests.counted import at_least, compared
 
 LLAMA = (ReplaceDecoder("▁", " "), ByteFallback(), Fuse(), StripDecoder(" ", 1, 0))
 ALL_STRIPPED = (ReplaceDecoder("▁", " "), ByteFallback(), Fuse(), StripDecoder(" ", 1000, 0))
+GPT2 = named("gpt2")
 TOKENS = ["▁", "▁a", "b", "▁▁", "<0xE4>", "<0xBD>", "<0xA0>", "<0xFF>", "你", "c</w>", "d"]
 
 
@@ -83,6 +84,35 @@ def test_decoders_that_change_what_came_before_are_refused():
     assert going.feed([TOKENS.index("d")]) == "d"
     with pytest.raises(InputError, match="cannot be decoded as they arrive"):
         going.feed([TOKENS.index("b")])
+
+
+@pytest.mark.parametrize("tokenizer", [tokenizer_of(LLAMA), tokenizer_of((MetaspaceDecoder(),)), GPT2])
+def test_an_id_without_a_token_changes_nothing(tokenizer):
+    """It stayed among the ids that are decoded again, and no id could be decoded after it."""
+    first, second = tokenizer.token_to_id("▁a") or 64, tokenizer.token_to_id("b")
+    whole = tokenizer.decode([first, second, first])
+    going = StreamDecoder(tokenizer)
+    given = going.feed([first])
+    for wrong in ([99_999], [second, 99_999], [99_999, second], [-1], [second, -1]):
+        with pytest.raises(InputError, match=r"id 99999 has no token|-1 at place [01] is not a token id"):
+            going.feed(wrong)
+    assert given + going.feed([second, first]) + going.finish() == whole
+    assert going.feed([first]) == given
+
+
+def test_finish_begins_anew_whatever_was_wrong():
+    going = stream((Fuse(), ReplaceDecoder("d(?=b)", "yy", literal=False)))
+    assert going.feed([TOKENS.index("d")]) == "d"
+    with pytest.raises(InputError, match="cannot be decoded as they arrive"):
+        going.feed([TOKENS.index("b")])
+    assert (going.finish(), going.feed([TOKENS.index("d")]), going.finish()) == ("", "d", "")
+    strict = (stream(LLAMA, errors="strict"), TOKENS.index("<0xE4>")), (StreamDecoder(GPT2, "strict"), 19526)
+    for going, half in strict:
+        assert going.feed([half]) == ""
+        with pytest.raises(InputError, match="are not UTF-8"):
+            going.finish()
+        assert going.finish() == ""
+        assert going._tokenizer.decode([1]) == going.feed([1]) + going.finish()
 
 
 @at_least(2)

@@ -126,6 +126,15 @@ def test_a_batch_becomes_a_rectangle():
         assert [each.shape for each in some.pad(0).numpy()] == [shape, shape]
 
 
+def test_a_rectangle_is_a_value():
+    """What loads data in other processes sends it to the first one."""
+    batch = GPT2.encode_batch(["one two three", "", "one"])
+    for padded in (batch.pad(7), batch[:0].pad(7), batch[1:2].pad(7)):
+        for other in (copy.copy(padded), copy.deepcopy(padded), pickle.loads(pickle.dumps(padded))):
+            assert (other.ids.tolist(), other.mask.tolist()) == (padded.ids.tolist(), padded.mask.tolist())
+            assert (other.shape, other.ids.format, other.mask.format) == (padded.shape, "I", "B")
+
+
 # -- where tokens lie ----------------------------------------------------------------------------------
 
 
@@ -515,6 +524,16 @@ def test_an_id_without_a_token_in_a_batch_is_told_with_its_place():
         GPT2.decode_batch([[-1]])
     with pytest.raises(InputError, match="are not UTF-8"):
         GPT2.decode_batch([[1], [187]], "strict")
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_an_id_without_a_token_is_told_though_rows_are_read_but_once(name):
+    """Each row was read twice: the second time there was nothing in it, and every text was empty."""
+    tokenizer = TOKENIZERS[name]
+    ids = tokenizer.encode("low")
+    assert tokenizer.decode_batch(iter(row) for row in [ids, ids]) == [tokenizer.decode(ids)] * 2
+    with pytest.raises(InputError, match="id 60000 has no token"):
+        tokenizer.decode_batch(iter(row) for row in [ids, [60000]])
 
 
 def test_a_choice_of_special_tokens_is_compiled_once():
