@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_cli
-from bpe_cli.corpus import Source
+from bpe_cli.corpus import Source, extents
 from bpe_cli.corpus.extents import read_lines_in
 from bpe_cli.corpus.inputs import Input, Inputs
 from bpe_cli.errors import CheckFailed, InputError, UsageError
@@ -385,4 +386,35 @@ def test_every_line_belongs_to_one_extent(
     read = [b"".join(read_lines_in(str(path), *extent)) for extent in extents]
     assert not extents or b"".join(read) == data
     assert all(not each or each.endswith(b"\n") for each in read[:-1] if data.endswith(b"\n"))
+    shutil.rmtree(path.parent)
+
+
+class BoundedLines(io.BufferedReader):
+    """A file that reads no line of any length into memory."""
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        assert size is not None
+        assert 0 < size <= extents.CHUNK_BYTES
+        return super().readline(size)
+
+
+@given(st.lists(st.binary(max_size=12), max_size=12), st.integers(1, 20), st.integers(1, 5))
+def test_long_lines_are_read_bit_by_bit(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], size: int, chunk_bytes: int
+) -> None:
+    path = tmp_path_factory.mktemp("long") / "x.txt"
+    data = b"\n".join([*lines, b"long " * 8, b"end"])
+    path.write_bytes(data)
+    read, begun = [], list[int]()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(extents, "CHUNK_BYTES", chunk_bytes)
+        patched.setattr(extents, "open", lambda path, _: BoundedLines(io.FileIO(path)), raising=False)
+        for start in range(0, len(data), size):
+            end = min(start + size, len(data))
+            chunks = list(read_lines_in(str(path), start, end, on_begin=begun.append))
+            assert all(0 < len(chunk) <= chunk_bytes for chunk in chunks)
+            read.append(b"".join(chunks))
+    assert b"".join(read) == data
+    assert begun == [0, *(data.find(b"\n", start - 1) + 1 or len(data) for start in range(size, len(data), size))]
+    assert all(text.endswith(b"\n") for text in read if text and not data.endswith(text))
     shutil.rmtree(path.parent)
