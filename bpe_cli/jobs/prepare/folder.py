@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import CheckFailed, InputError, UsageError
 from bpe_cli.jobs.parts.folder import PLAN
@@ -16,6 +16,7 @@ from bpe_cli.jobs.prepare.records import (
     Manifest,
     Plan,
     Record,
+    has_sides,
     index_of,
     manifest_of,
     read_manifest,
@@ -25,7 +26,7 @@ from bpe_cli.jobs.prepare.records import (
     remove_files,
 )
 from bpe_cli.jobs.prepare.scratch_folder import SCRATCH
-from bpe_cli.jobs.prepare.sides import SIDES
+from bpe_cli.jobs.prepare.sides import SIDES, file_names
 from bpe_cli.support.json_files import dumped
 from bpe_cli.support.messages import MOST_NAMED, cannot_read, show_path
 
@@ -140,11 +141,25 @@ def records_of(folder: str) -> tuple[Plan, list[Record]]:
         described = [{key: value for key, value in each.items() if key != "sha256"} for each in record.inputs]
         if record.plan != fingerprint or described != inputs or record.part != number:
             damaged.append(f"{name} was made with other options or inputs")
+        elif not _is_of(record, name, plan.settings):
+            damaged.append(f"the record of {name} is damaged")
         damaged.extend(f"{file.name} {reason}" for file in record.all_files if (reason := _size_damage(sizes, file)))
         records.append(record)
     if damaged:
         raise damaged_set(folder, damaged)
     return plan, records
+
+
+def _is_of(record: Record, name: str, settings: Mapping[str, Any]) -> bool:
+    """Return whether a record names the files that the settings ask for, and has what else an index is made of."""
+    from bpe_cli.sinks.dataset import DATASETS
+
+    endings = DATASETS[settings["format"]].endings_with(settings["columns"])
+    sides = SIDES if "val" in settings else ("",)
+    files = [file for side in sides for file in file_names(side, name, endings)]
+    if record.dtype != settings["dtype"] or (len(sides) > 1 and not has_sides(record)):
+        return False
+    return [file.name for file in record.files] == files
 
 
 def _size_damage(sizes: Mapping[str, int], file: PartFile) -> str | None:

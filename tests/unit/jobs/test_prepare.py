@@ -7,7 +7,9 @@ import json
 import os
 import shutil
 from array import array
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -315,6 +317,55 @@ def test_a_damaged_plan_is_refused_and_overwritten(corpus: Source, tmp_path: Pat
         prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1)
     prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1, overwrite=True)
     assert contents(folder) == whole
+
+
+def rewritten(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    content = json.loads(path.read_bytes())
+    change(content)
+    path.write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    "changes", [{"format": []}, {"format": "mds", "columns": ["zzz"]}, {"columns": "spans"}, {"dtype": None}]
+)
+def test_a_plan_whose_settings_make_no_sense_is_refused(
+    changes: dict[str, Any], corpus: Source, tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1)
+    whole = contents(folder)
+    rewritten(folder / "plan.json", lambda content: content["settings"].update(changes))
+    for job in (check, finish):
+        with pytest.raises(InputError, match=r"plan\.json is not the plan of a data set of this version"):
+            job(folder)
+    with pytest.raises(InputError, match=r"plan\.json is not the plan"):
+        prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1)
+    prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1, overwrite=True)
+    assert contents(folder) == whole
+
+
+@pytest.mark.parametrize("to", ["litdata", "mds", "datasets"])
+@pytest.mark.parametrize("damage", ["files", "name", "sides", "dtype"])
+def test_a_record_that_no_index_can_be_made_of_is_damaged(
+    damage: str, to: str, corpus: Source, tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    prepare(corpus, "gpt2", PrepareOptions(to=to, part_bytes=900, val=0.3), folder=folder, processes=1)
+
+    def change(record: dict[str, Any]) -> None:
+        if damage == "files":
+            record["files"] = []
+        elif damage == "name":
+            record["files"][0] = record["files"][1]
+        elif damage == "sides":
+            del record["sides"]
+        else:
+            record["dtype"] = "u64"
+
+    rewritten(folder / "part-00000.json", change)
+    for job in (check, finish):
+        with pytest.raises(CheckFailed, match="the record of part-00000 is damaged"):
+            job(folder)
 
 
 def test_a_record_names_no_file_of_anything_else(corpus: Source, tmp_path: Path) -> None:
