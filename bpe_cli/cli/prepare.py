@@ -123,8 +123,8 @@ class Written:
         bool,
         options.output_option(
             "--overwrite",
-            help="Redo parts that are damaged or were made with other options, and remove files of parts that no record "
-            "names.",
+            help="Redo parts that are damaged or were made with other options, and remove files of parts that no "
+            "record names.",
         ),
     ] = False
 

@@ -300,9 +300,7 @@ def test_columns_that_say_no_pieces_are_found(values: list[int], size: int, know
 
 @pytest.mark.parametrize("known", ["seq_lengths", "segment_ids", "attention_mask"])
 @pytest.mark.parametrize("wrong", ["negative", "large", "longer"])
-def test_columns_that_say_no_pieces_are_refused(
-    known: str, wrong: str, lines: dict[str, Path], tmp_path: Path
-) -> None:
+def test_columns_that_say_no_pieces_are_refused(known: str, wrong: str, lines: dict[str, Path], tmp_path: Path) -> None:
     ipc, arrow = needs("pyarrow.ipc"), needs("pyarrow")
     options = PrepareOptions(to="arrow", length=7, way="truncate", pad=PAD, columns=(known,))
     made(lines, tmp_path / "out", options)

@@ -47,9 +47,9 @@ def test_tables() -> None:
 @pytest.mark.parametrize("kind", ["arrays", "table"])
 def test_ids_beyond_int32_are_refused(kind: str) -> None:
     texts = ["ab<last>", "ab<beyond>"]
-    batches = [
-        {"text": numpy.array([text])} if kind == "arrays" else needs("pyarrow").table({"text": [text]}) for text in texts
-    ]
+    made = numpy.array if kind == "arrays" else needs("pyarrow").array
+    frame = dict if kind == "arrays" else needs("pyarrow").table
+    batches = [frame({"text": made([text])}) for text in texts]
     tokenizer = byte_level([b"ab"], specials=[(b"<last>", (1 << 31) - 1), (b"<beyond>", 1 << 31)])
     encode = EncodeBatch(tokenizer, specials="all")
     (row,) = encode(batches[0])["input_ids"]

@@ -195,12 +195,15 @@ def test_errors_in_tables_name_the_row(tmp_path: Path) -> None:
         prepare(Source((str(tmp_path / "c.csv"),)), "gpt-3.5-turbo", CHAT, folder=tmp_path / "out", processes=1)
 
 
-def test_lines_and_tables_of_conversations_are_kept_together(talks: Source, tmp_path: Path) -> None:
-    source = Source((*tables(tmp_path, "parquet").paths[:1], *talks.paths, str(tmp_path / "b.parquet")), None, "jsonl")
+def test_an_empty_file_between_tables_moves_no_row(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_bytes(b"")
+    first, second = tables(tmp_path, "parquet").paths
+    source = Source((first, str(tmp_path / "empty.txt"), second))
     options = options_of(keep=("id",), on_error="skip")
-    prepare(source, "gpt-3.5-turbo", options, folder=tmp_path / "out", processes=1)
-    ids: list[Any] = [10, 13, 15, *range(12), 20, 23, 25]
+    done = prepare(source, "gpt-3.5-turbo", options, folder=tmp_path / "out", processes=1)
+    ids: list[Any] = [10, 13, 15, 20, 23, 25]
     assert [row["id"] for row in table(tmp_path / "out")] == ids
+    assert done.broken == {"type": 4, "json": 3, "conversation": 2}
 
 
 def test_what_is_said_of_conversations_is_checked(talks: Source, tmp_path: Path) -> None:

@@ -114,9 +114,7 @@ def test_a_plan_whose_settings_make_no_sense_is_refused(
 
 @pytest.mark.parametrize("to", ["litdata", "mds", "datasets"])
 @pytest.mark.parametrize("damage", ["files", "name", "sides", "dtype"])
-def test_a_record_that_no_index_can_be_made_of_is_damaged(
-    damage: str, to: str, corpus: Source, tmp_path: Path
-) -> None:
+def test_a_record_that_no_index_can_be_made_of_is_damaged(damage: str, to: str, corpus: Source, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     prepare(corpus, "gpt2", PrepareOptions(to=to, part_bytes=900, val=0.3), folder=folder, processes=1)
 
