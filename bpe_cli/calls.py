@@ -437,7 +437,8 @@ def prepare(
             ``quarantine`` it, which skips it and saves it to a file.
         share: (K, N) makes only every N-th part, starting with the K-th, so that N machines can share the work; None
             makes all parts.
-        overwrite: Whether to redo the parts that are damaged or were made with other settings.
+        overwrite: Whether to redo the parts that are damaged or were made with other settings, and to remove files of
+            parts that no record names.
         engine: What runs the parts: ``local``, processes on this machine; ``ray``, the Ray cluster that the program is
             connected to, or that ``RAY_ADDRESS`` names; ``ray://HOST:PORT``, another cluster. Never changes the result.
         processes: Number of parts to make at a time; None uses all processors. Never changes the result. With more than

@@ -121,7 +121,11 @@ class Written:
     ] = None  # fmt: skip
     overwrite: Annotated[
         bool,
-        options.output_option("--overwrite", help="Redo parts that are damaged or were made with other options."),
+        options.output_option(
+            "--overwrite",
+            help="Redo parts that are damaged or were made with other options, and remove files of parts that no "
+            "record names.",
+        ),
     ] = False
 
 

@@ -86,15 +86,17 @@ def read_lines_in(
                 raise InputError(f"{show_path(path)} has become shorter than it was when its parts were made")
             if start:
                 file.seek(start - 1)
-                file.readline()  # the rest of a line that begins before, or the end of the last one
+                # The rest of a line that begins before, or the end of the last one: of any length, so bit by bit.
+                while (piece := file.readline(CHUNK_BYTES)) and not piece.endswith(b"\n"):
+                    pass
             if on_begin is not None:
                 on_begin(file.tell())
-            while (place := file.tell()) < end:
-                chunk = file.read(min(CHUNK_BYTES, end - place))
-                if place + len(chunk) >= end and not chunk.endswith(b"\n"):
-                    chunk += file.readline()
+            in_line = False
+            while (place := file.tell()) < end or in_line:
+                chunk = file.read(min(CHUNK_BYTES, end - place)) if place < end else file.readline(CHUNK_BYTES)
                 if not chunk:
                     return
+                in_line = not chunk.endswith(b"\n")
                 if on_raw is not None:
                     on_raw(chunk)
                 yield chunk

@@ -261,11 +261,11 @@ def _layout_of(settings: dict[str, Any], block: int | None, *, divided: bool) ->
     """Return how rows lie in the files of a data set; ``divided`` says whether texts hold the id that ends them."""
     to, eot, length, pad = settings["format"], settings["eot"], settings["length"], settings["pad"]
     # The last sequence of each part is shorter, and comes anywhere if sequences are shuffled.
-    is_shuffled = settings.get("shuffle", {}).get("what") == "sequences"
+    is_shuffled = (settings.get("shuffle") or {}).get("what") == "sequences"
     is_even = length is not None and (pad is not None or (settings["way"] == "concatenate" and not is_shuffled))
     known = pieces_known(settings)
     if known == "rows" and block is not None and to in UNINDEXED and (length is not None or eot is None or divided):
         known = None  # nothing says where the rows end that were written
-    kept = tuple(name for name, _ in settings.get("keep", ()))
+    kept = tuple(name for name, _ in settings.get("keep") or ())
     columns = tuple(settings["columns"])
     return Layout(to, settings["dtype"], eot, length, is_even, block, columns=columns, known=known, pad=pad, kept=kept)

@@ -53,7 +53,7 @@ def fields_of(settings: dict[str, Any], known: Known | None) -> tuple[str, ...]:
     elif settings["pad"] is None:
         there.add("attention_mask")
     named = [name for name in (*COLUMNS, SPANS) if name in there]
-    kept = [name for name, _ in settings.get("keep", ())]
+    kept = [name for name, _ in settings.get("keep") or ()]
     return (IDS, *named, *([MASK] if MASK in columns else []), *kept)
 
 
@@ -104,6 +104,18 @@ def made_of(name: str, starts: Numbers, ends: Numbers, length: int) -> NDArray[A
         values = np.repeat(np.arange(1, len(lengths) + 1), lengths)
     made[np.arange(total) + np.repeat(starts - before, lengths)] = values
     return made
+
+
+def are_pieces(known: Known, value: Numbers, length: int) -> bool:
+    """Return whether a column that says which pieces a row has can be that of a row of this length.
+
+    >>> import numpy
+    >>> are_pieces("seq_lengths", numpy.array([2, 3]), 6), are_pieces("seq_lengths", numpy.array([2, 3]), 4)
+    (True, False)
+    """
+    if ((value < 0) | (value > length)).any():
+        return False
+    return (int(value.sum(dtype=numpy().int64)) <= length) if known == "seq_lengths" else len(value) == length
 
 
 def pieces_in(known: Known, value: Numbers | None, length: int) -> tuple[Numbers, Numbers]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.datasets.fields import IDS, made_of, pieces_in
+from bpe_cli.datasets.fields import IDS, are_pieces, made_of, pieces_in
 from bpe_cli.datasets.order import numpy
 from bpe_cli.datasets.parts import PartRows, damaged, mapped
 from bpe_cli.sinks.dataset.columns import TYPES
@@ -44,7 +44,10 @@ class Apart(PartRows):
             if pieces is None:
                 length = len(self.row(number))
                 known = layout.known or "rows"
-                pieces = pieces_in(known, None if known == "rows" else self.column(number, known), length)
+                value = None if known == "rows" else self.column(number, known)
+                if value is not None and not are_pieces(known, value, length):
+                    raise damaged(self.paths[0])
+                pieces = pieces_in(known, value, length)
             found[name] = made_of(name, *pieces, length)
         return found
 
@@ -83,6 +86,10 @@ class _Mds(Apart):
         return _numbers_in(self._bytes, _kind_of(self.layout, name), start + shape, start + sizes[number])
 
 
+_MEMBER = 1024
+"""A member of an archive takes so many bytes or more: its header, and a block with the header of the array."""
+
+
 class _Tar(Apart):
     """``webdataset``: members of an archive, which are looked for when the part is opened."""
 
@@ -91,12 +98,14 @@ class _Tar(Apart):
         np = numpy()
         self._bytes = mapped(self.paths[0], "u1", 0)
         self._members = (IDS, *layout.columns)
+        if self.count * len(self._members) * _MEMBER > len(self._bytes):
+            raise damaged(self.paths[0])
         self._places = np.empty((self.count * len(self._members), 2), np.int64)
         place = 0
         for number in range(len(self._places)):
             head = self._bytes[place : place + 512].tobytes()
             size = head[124:136].rstrip(b"\0 ")
-            if head[257:262] != b"ustar" or not size.isdigit() or int(size, 8) < 128:
+            if head[257:262] != b"ustar" or not size or size.strip(b"01234567") or int(size, 8) < 128:
                 raise damaged(self.paths[0])
             end = place + 512 + int(size, 8)
             self._places[number] = place + 512 + 128, end

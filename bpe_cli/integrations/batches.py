@@ -72,7 +72,7 @@ class EncodeBatch:
 
         Raises:
             InputError: if a text is missing; the message says which, from 1.
-            UsageError: if the column is missing.
+            UsageError: if the column is missing, or an id does not fit into int32.
             TypeError: if it is a batch of another kind.
         """
         if isinstance(batch, dict):
@@ -87,7 +87,7 @@ class EncodeBatch:
         import numpy
 
         encoded = self._encode(batch, list(batch), lambda texts: texts.tolist())
-        ids = numpy.asarray(encoded.ids).astype(numpy.int32)
+        ids = _as_int32(encoded)
         rows = numpy.empty(len(encoded.offsets) - 1, dtype=object)
         rows[:] = numpy.split(ids, numpy.asarray(encoded.offsets)[1:-1].astype(numpy.int64)) if len(rows) else []
         return {**batch, self.to: rows}
@@ -97,7 +97,7 @@ class EncodeBatch:
         import pyarrow
 
         encoded = self._encode(batch, batch.schema.names, lambda texts: texts.to_pylist())
-        ids = pyarrow.array(numpy.asarray(encoded.ids).astype(numpy.int32))
+        ids = pyarrow.array(_as_int32(encoded))
         offsets = numpy.asarray(encoded.offsets)
         if len(ids) < 1 << 31:
             column = pyarrow.ListArray.from_arrays(pyarrow.array(offsets.astype(numpy.int32)), ids)
@@ -114,6 +114,27 @@ class EncodeBatch:
             if text is None:
                 raise InputError(f"row {number} of a batch has no text: the column {self.column!r} is null")
         return _loaded(self.tokenizer).encode_batch(texts, threads=self.threads, **self.options)  # type: ignore[arg-type]
+
+
+def _as_int32(encoded: EncodedBatch) -> Any:
+    """Return all ids of a batch as frames hold them.
+
+    Raises:
+        UsageError: if one does not fit.
+    """
+    import numpy
+
+    ids = numpy.asarray(encoded.ids)
+    highest = int(ids.max(initial=0))
+    if highest > _LARGEST:
+        raise UsageError(
+            f"a batch holds ids as int32, and the tokenizer gives {highest:,}",
+            hint="`Tokenizer.encode_batch` returns ids as unsigned numbers of four bytes",
+        )
+    return ids.astype(numpy.int32)
+
+
+_LARGEST = (1 << 31) - 1
 
 
 def _loaded(tokenizer: AnyTokenizer) -> Tokenizer:

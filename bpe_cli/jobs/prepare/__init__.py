@@ -28,6 +28,8 @@ from bpe_cli.jobs.prepare.folder import (
     plan_in,
     records_of,
     remove_parts_from,
+    remove_strays,
+    strays_in,
     what_is_left,
     withdraw_manifest,
     write_manifest,
@@ -124,7 +126,8 @@ def prepare(
         folder: The folder; it is made if it does not exist.
         share: Which parts are made, where several machines share them; whoever makes the last one writes the manifest,
             and ``finish`` does. None for all.
-        overwrite: Whether to make again the parts that are damaged or were made with other settings.
+        overwrite: Whether to make again the parts that are damaged or were made with other settings, and to remove
+            files of parts that no record names.
         engine: Who makes the parts; None for processes of this machine. It changes no result.
         processes: How many of those work at a time; None for as many as there are processors. They change no result.
         listener: Receives progress and notes.
@@ -156,11 +159,14 @@ def prepare(
         waiting, kept = what_is_left(job, parts, overwrite=overwrite)
         if waiting and options.shuffle is not None:
             check_scratch(folder)  # before anything of an older data set goes
+        had_plan = os.path.lexists(os.path.join(folder, PLAN))
         if plan_in(folder) != plan:
             withdraw_manifest(folder)
             remove_parts_from(folder, len(parts))
             remove_scratch(folder)
             write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
+        if overwrite and had_plan:
+            remove_strays(folder, parts, ours)
         again, first = ours if overwrite else None, first_pass(job) if options.shuffle is not None else None
         changed = drop_changed(job, parts, kept, overwrite=overwrite, again=again, listener=listener, first=first)
         waiting = sorted(waiting + changed, key=lambda part: part.number)
@@ -264,7 +270,8 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
 
     Raises:
         InputError: if there is no data set in the folder, or a file of it cannot be read.
-        CheckFailed: if something of it is missing or damaged; the message names the first ones.
+        CheckFailed: if something of it is missing or damaged, or a file is there that is called like one of a part, and
+            no record names it; the message names the first ones.
     """
     import hashlib
 
@@ -289,8 +296,11 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
     elif manifest != manifest_of(plan, records, index):
         damaged.append(f"{MANIFEST} does not belong to these parts")
     damaged.extend(index_damage(folder, index))
+    strays = strays_in(folder, {file.name for record in records for file in record.all_files})
+    damaged.extend(f"{name} does not belong to these parts" for name in strays)
     if damaged:
-        raise damaged_set(folder, damaged)
+        hint = "`overwrite` removes files of parts that no record names" if strays else None
+        raise damaged_set(folder, damaged, hint)
     return _prepared(folder, plan.parts, records, made=0, whole=True)
 
 

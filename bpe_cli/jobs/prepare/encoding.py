@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from array import array
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.corpus.rows import ALL_WHOLE, Place, RowFault
+from bpe_cli.corpus.rows import ALL_WHOLE, BrokenRow, Place, RowFault, Rows
 from bpe_cli.errors import InputError
+from bpe_cli.jobs.prepare.keeping import has_fields
 from bpe_cli.support.blocks import Block, whole_documents
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.messages import show_path
 
 if TYPE_CHECKING:
     from bpe_cli.chat import ChatEncoder, Conversation
     from bpe_cli.chat.learning import Renders
     from bpe_cli.chat.provenance import Traced
     from bpe_cli.corpus import InputHash
-    from bpe_cli.corpus.rows import KeptField, Rows
+    from bpe_cli.corpus.rows import KeptField, TableRow
     from bpe_cli.jobs.origins import Origins
     from bpe_cli.jobs.parts import Part
     from bpe_cli.jobs.prepare.conversations import Conversations
@@ -71,8 +74,8 @@ def encode_part(
 
 
 def _blocks(
-    job: PartJob, part: Part, advance: Callable[[int], None] | None, hashes: list[InputHash], origins: Origins,
-    rows: Rows | None = None,
+    job: PartJob, part: Part, advance: Callable[[int], None] | None, hashes: list[InputHash],
+    begin: Callable[[str, int], None], rows: Rows | None = None,
 ) -> Iterator[Block]:  # fmt: skip
     from bpe_cli.corpus import Inputs, read_blocks
     from bpe_cli.corpus.opening import NO_STDIN
@@ -81,7 +84,7 @@ def _blocks(
 
     for block in read_blocks(
         job.source.at_most(BLOCK_BYTES), stdin=NO_STDIN, inputs=Inputs(part.inputs), on_bytes=advance,
-        on_input=origins.begin, hashes=hashes, rows=rows or ALL_WHOLE,
+        on_input=begin, hashes=hashes, rows=rows or ALL_WHOLE,
     ):  # fmt: skip
         touch_drafts()  # some of a part's files are written at its end
         yield block
@@ -100,7 +103,7 @@ def _encode_texts(
     way, places = BlockEncoding(model, matcher, None, job.edges_of_sink(model), takes, Budget(None, origins)), Places()
     keep_freed_memory()
     with Ordered(way.encode, way.write, threads) as ordered:
-        settled = model.settle(_blocks(job, part, advance, hashes, origins, rows), matcher, whole_pieces=False)
+        settled = model.settle(_blocks(job, part, advance, hashes, origins.begin, rows), matcher, whole_pieces=False)
         for block in refusing(settled, matcher, origins) if job.options.refuse_specials else settled:
             ordered.put((block, places.of(block)))
 
@@ -124,6 +127,7 @@ def _encode_conversations(
     way = _Conversations(job, model, chat, chat.template.renderer(model, chat.date), encoder, taker, rows or ALL_WHOLE)
     number, blank_is_none = 0, job.source.documents != "whole"
     extent = part.inputs[0].extent if part.inputs else None
+    tables = _Tables(rows or ALL_WHOLE, origins)
 
     def named(number: int) -> str:
         if not blank_is_none:
@@ -133,21 +137,28 @@ def _encode_conversations(
             return f"{name}, line {line:,} from byte {extent[0]:,} on"
         return origins.line_of(number)
 
-    def place_of(number: int) -> Place:
+    def place_of(number: int, row: int | None = None) -> Place:
         begun, line = origins.input_of(number)
         path = part.inputs[begun].plain_name
-        if not blank_is_none:
-            return Place(path, path)
+        if row is not None or not blank_is_none:
+            return Place(show_path(path), path, row=row)
         return Place(path, path, line, counted_from=extent[0] if extent is not None and extent[0] else None)
 
-    for documents in whole_documents(_blocks(job, part, advance, hashes, origins), MAX_BYTES, _too_long):
+    blocks = _blocks(job, part, advance, hashes, tables.begin, tables.reading)
+    for documents in whole_documents(blocks, MAX_BYTES, _too_long):
         batch = []
         for document in documents:
             number += 1
+            row: int | None = None
+            kept: Sequence[Any] | TableRow | None = None
+            if has_fields(part.inputs[origins.input_of(number)[0]].kind, job.source):
+                row, kept = tables.next_row()
             if not blank_is_none or document.strip():
-                made = way.read(document, named(number), partial(place_of, number))
+                where = named(number) if row is None else place_of(number, row).shown()
+                made = way.read(document, where, partial(place_of, number, row), kept)
                 batch += [] if made is None else [made]
         way.write(batch)
+    tables.finish()
     return way.divided
 
 
@@ -155,6 +166,50 @@ def _too_long() -> InputError:
     from bpe_cli.chat.messages import MAX_BYTES
 
     return InputError(f"a conversation has at most {MAX_BYTES:,} bytes; this one goes on")
+
+
+class _Tables:
+    """The rows of tables that conversations stand in: read ahead of these, and handed on with them, in their order.
+
+    Attributes:
+        reading: What is done with rows while they are read.
+    """
+
+    def __init__(self, rows: Rows, origins: Origins) -> None:
+        self._rows = rows
+        self._origins = origins
+        self._row = 0  # of the table that is read
+        self._read: deque[BrokenRow | tuple[int, Sequence[Any] | TableRow]] = deque()
+        self.reading = Rows(None if rows.on_broken is None else self._take_broken, rows.keep, self._take)
+
+    def begin(self, path: str, before: int) -> None:
+        """Note that an input begins after some documents."""
+        self._origins.begin(path, before)
+        self._row = 0
+
+    def _take(self, values: Sequence[Any] | TableRow) -> None:
+        self._row += 1
+        self._read.append((self._row, values))
+
+    def _take_broken(self, row: BrokenRow) -> None:
+        self._row += 1
+        self._read.append(row)
+
+    def next_row(self) -> tuple[int, Sequence[Any] | TableRow]:
+        """Return the row of the next conversation: its number, and what is kept of it; hand on broken ones before."""
+        while isinstance(row := self._read.popleft(), BrokenRow):
+            self._hand_on(row)
+        return row
+
+    def finish(self) -> None:
+        """Hand on the broken rows behind the last conversation."""
+        for row in self._read:
+            if isinstance(row, BrokenRow):
+                self._hand_on(row)
+
+    def _hand_on(self, row: BrokenRow) -> None:
+        if self._rows.on_broken is not None:
+            self._rows.on_broken(row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,14 +247,20 @@ class _Conversations:
         self._rows = rows
         self.divided = 0
 
-    def read(self, document: bytes, where: str, place: Callable[[], Place]) -> _Rendered | None:
-        """Read and render a conversation, and hand on what is kept of it; None if it is broken, and left out."""
+    def read(
+        self, document: bytes, where: str, place: Callable[[], Place], kept: Sequence[Any] | TableRow | None = None
+    ) -> _Rendered | None:
+        """Read and render a conversation, and hand on what is kept of it; None if it is broken, and left out.
+
+        What is ``kept`` comes from the row of a table; None for fields of the JSON.
+        """
         kind = "conversation"
         try:
             conversation = self._read(document, where)
             kind = "template"
             made = self._render(conversation)
-            values = kept_of_conversation(document, self._rows.keep) if self._rows.keep else None
+            if kept is None and self._rows.keep:
+                kept = kept_of_conversation(document, self._rows.keep)
         except InputError as error:
             if self._rows.on_broken is None:
                 raise
@@ -212,8 +273,8 @@ class _Conversations:
                 raise InputError(f"{where}: {fault.reason}", hint=fault.hint) from fault
             self._rows.meet(fault, place(), document)
             return None
-        if values is not None and self._rows.on_kept is not None:
-            self._rows.on_kept(values)
+        if kept is not None and self._rows.on_kept is not None:
+            self._rows.on_kept(kept)
         return made
 
     def _read(self, document: bytes, where: str) -> Conversation:

@@ -253,6 +253,7 @@ def _estimated(places: Sequence[tuple[int, int, int]], total: int) -> Interval:
     count = sum(each for each, _, _ in places)
     if sum(size for _, size, _ in places) >= total:
         return Interval(count, count, count)
+    places = [each for each in places if each[1]]  # empty files say nothing of others
     draws = sum(times for _, _, times in places)
     mean = sum(each / size * times for each, size, times in places) / draws
     value = round(mean * total)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import CheckFailed, InputError, UsageError
 from bpe_cli.jobs.parts.folder import PLAN
+from bpe_cli.jobs.prepare.broken import ENDING as QUARANTINE
 from bpe_cli.jobs.prepare.part import damage_of
 from bpe_cli.jobs.prepare.records import (
     MANIFEST,
     Manifest,
     Plan,
     Record,
+    has_sides,
     index_of,
     manifest_of,
     read_manifest,
@@ -25,7 +28,7 @@ from bpe_cli.jobs.prepare.records import (
     remove_files,
 )
 from bpe_cli.jobs.prepare.scratch_folder import SCRATCH
-from bpe_cli.jobs.prepare.sides import SIDES
+from bpe_cli.jobs.prepare.sides import SIDES, file_names
 from bpe_cli.support.json_files import dumped
 from bpe_cli.support.messages import MOST_NAMED, cannot_read, show_path
 
@@ -140,11 +143,25 @@ def records_of(folder: str) -> tuple[Plan, list[Record]]:
         described = [{key: value for key, value in each.items() if key != "sha256"} for each in record.inputs]
         if record.plan != fingerprint or described != inputs or record.part != number:
             damaged.append(f"{name} was made with other options or inputs")
+        elif not _is_of(record, name, plan.settings):
+            damaged.append(f"the record of {name} is damaged")
         damaged.extend(f"{file.name} {reason}" for file in record.all_files if (reason := _size_damage(sizes, file)))
         records.append(record)
     if damaged:
         raise damaged_set(folder, damaged)
     return plan, records
+
+
+def _is_of(record: Record, name: str, settings: Mapping[str, Any]) -> bool:
+    """Return whether a record names the files that the settings ask for, and has what else an index is made of."""
+    from bpe_cli.sinks.dataset import DATASETS
+
+    endings = DATASETS[settings["format"]].endings_with(settings["columns"])
+    sides = SIDES if "val" in settings else ("",)
+    files = [file for side in sides for file in file_names(side, name, endings)]
+    if record.dtype != settings["dtype"] or (len(sides) > 1 and not has_sides(record)):
+        return False
+    return [file.name for file in record.files] == files
 
 
 def _size_damage(sizes: Mapping[str, int], file: PartFile) -> str | None:
@@ -202,9 +219,9 @@ def sizes_in(folder: str) -> dict[str, int]:
     return sizes
 
 
-def damaged_set(folder: str, reasons: Sequence[str]) -> CheckFailed:
+def damaged_set(folder: str, reasons: Sequence[str], hint: str | None = None) -> CheckFailed:
     """Return the error of a data set that was to be checked, and has something missing or damaged: the first places."""
-    return CheckFailed(listed_damage(folder, reasons))
+    return CheckFailed(listed_damage(folder, reasons), hint=hint)
 
 
 def listed_damage(folder: str, reasons: Sequence[str]) -> str:
@@ -251,6 +268,52 @@ def remove_parts_from(folder: str, count: int) -> None:
         if int(name[5:-5]) >= count and (record := read_record(os.path.join(folder, name))) is not None:
             remove_files(folder, name[:-5], record)
             remove_file(os.path.join(folder, name))
+
+
+def strays_in(folder: str, known: Collection[str] = ()) -> list[str]:
+    """Return the files that are called like one of a part, in whatever format, and are not among those that are known.
+
+    A run that was killed leaves such files, and so does a record that was lost. Trainers that read all files with an
+    ending would read them too.
+    """
+    return [
+        name
+        for name in sorted(sizes_in(folder))
+        if _number_in(name) is not None and name not in known and os.path.isfile(os.path.join(folder, name))
+    ]
+
+
+def remove_strays(folder: str, parts: Sequence[Part], takes: Callable[[Part], bool]) -> None:
+    """Remove files of parts that no record names: of those that ``takes`` says, and of those beyond the last one.
+
+    Other files stay, and so must all in a folder without a plan: there they are somebody else's.
+    """
+    named: dict[int, set[str]] = {}
+    for name in strays_in(folder):
+        number = _number_in(name) or 0
+        if number < len(parts) and not takes(parts[number]):
+            continue
+        if number not in named:
+            record = read_record(os.path.join(folder, f"part-{number:05}.json"))
+            named[number] = set() if record is None else {file.name for file in record.all_files}
+        if name not in named[number]:
+            remove_file(os.path.join(folder, name))
+
+
+def _number_in(name: str) -> int | None:
+    """Return the number of the part that a file is of, by its name alone; None if it is another file."""
+    stem, dot, ending = name.rpartition("/")[2].partition(".")
+    if not re.fullmatch("part-[0-9]{5,}", stem) or stem != f"part-{int(stem[5:]):05}":
+        return None
+    return int(stem[5:]) if f"{dot}{ending}" in _endings() else None
+
+
+@cache
+def _endings() -> frozenset[str]:
+    """Return how the files of parts end, in all formats."""
+    from bpe_cli.sinks.dataset import DATASETS
+
+    return frozenset((QUARANTINE, *(end for kind in DATASETS.values() for end in kind.endings_with(kind.all_columns))))
 
 
 def withdraw_manifest(folder: str) -> None:

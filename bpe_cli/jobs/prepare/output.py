@@ -13,7 +13,7 @@ from bpe_cli.jobs.prepare.broken import ENDING, BrokenRows
 from bpe_cli.jobs.prepare.keeping import KeptValues
 from bpe_cli.jobs.prepare.records import Record, read_record, remove_files
 from bpe_cli.jobs.prepare.sequences import Sequences, sequences
-from bpe_cli.jobs.prepare.sides import PartFile, Side
+from bpe_cli.jobs.prepare.sides import PartFile, Side, file_names
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.json_files import dumped
 
@@ -103,9 +103,7 @@ class PartOutput:
 
         job, model, options = self._job, self._model, self._job.options
         kind, columns = DATASETS[options.to], options.all_columns
-        names = [
-            f"{name}/{self._part.name}{end}" if name else self._part.name + end for end in kind.endings_with(columns)
-        ]
+        names = file_names(name, self._part.name, kind.endings_with(columns))
         paths = [os.path.join(job.folder, *each.split("/")) for each in names]
         drafts = [stack.enter_context(Draft(path)) for path in paths]
         outputs = [HashedOutput(draft.stream, path, path) for draft, path in zip(drafts, paths, strict=True)]

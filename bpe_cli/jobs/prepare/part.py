@@ -84,6 +84,8 @@ class PrepareOptions:
             raise UsageError("there are no sequences to shuffle", hint='use `length`, or `shuffle="documents"`')
         if self.length is None and "spans" in self.columns:
             raise UsageError("spans are the documents in sequences, and there are no sequences", hint="use `length`")
+        if twice := [name for number, name in enumerate(self.columns) if name in self.columns[:number]]:
+            raise UsageError(f"`columns` names {twice[0]} twice")
         if "loss_mask" in self.columns:
             raise UsageError("loss_mask is written with `mask`, not by its name", hint="leave it out")
         if self.mask is not None and self.chat is None:

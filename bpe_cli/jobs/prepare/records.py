@@ -239,8 +239,8 @@ def read_plan(folder: str) -> Plan | None:
     content = read_json(path)
     if content is None:
         return None
-    settings, parts = content.get("settings"), _list_of(content.get("parts"), list)
-    if content.get("schema") != _PLAN_SCHEMA or not isinstance(settings, dict) or parts is None:
+    settings, parts = settings_in(content.get("settings")), _list_of(content.get("parts"), list)
+    if content.get("schema") != _PLAN_SCHEMA or settings is None or parts is None:
         raise InputError(f"{show_path(path)} is not the plan of a data set of this version")
     return Plan(settings, parts)
 
@@ -280,15 +280,16 @@ def read_manifest(folder: str) -> Manifest | None:
     if content.get("schema") == _SCHEMA and settings is not None and parts is not None:
         records = [record_in({**part, "schema": _PART_SCHEMA, "plan": plan}) for part in parts]
         known = [each for each in records if each]
-        has_sides = "val" not in settings or all(map(_has_sides, known))
+        are_sided = "val" not in settings or all(map(has_sides, known))
         # More rows than that, Python's len() cannot give; cut anew, each id may be one.
         most = sum(max(each.rows, each.tokens) for each in known)
-        if None not in records and has_sides and most <= sys.maxsize:
+        if None not in records and are_sided and most <= sys.maxsize:
             return Manifest(settings, known, hashlib.sha256(data).hexdigest())
     raise InputError(f"{show_path(path)} is not the manifest of a data set of this version")
 
 
-def _has_sides(record: Record) -> bool:
+def has_sides(record: Record) -> bool:
+    """Return whether a record has the numbers of the training set and of the validation set."""
     return {side.name for side in record.sides} == {*SIDES}
 
 
@@ -306,8 +307,8 @@ def settings_in(value: object) -> dict[str, Any] | None:
     numbers = [value.get(key, "is missing") for key in ("eot", "length", "pad")]
     if any(number is not None and (type(number) is not int or number < 0) for number in numbers):
         return None
-    kept = _list_of([] if keep is None else keep, list)
-    if _list_of(value.get("columns"), str) is None or kept is None:
+    columns, kept = _list_of(value.get("columns"), str), _list_of([] if keep is None else keep, list)
+    if columns is None or kept is None or not {*columns} <= {*DATASETS[to].all_columns}:
         return None
     return value if all(len(each) == 2 and all(isinstance(text, str) for text in each) for each in kept) else None
 

@@ -66,7 +66,7 @@ def settings_of(
 def _further_settings(options: PrepareOptions, conversations: Conversations | None) -> dict[str, Any]:
     """Return the settings that are only there when they are used."""
     settings: dict[str, Any] = {}
-    if "position_ids" in options.columns and options.length and options.way in ("concatenate", "best-fit"):
+    if "position_ids" in options.columns and options.length and _positions_matter(options):
         settings["positions"] = options.positions
     if conversations is not None:
         settings["chat"] = conversations.described()
@@ -76,3 +76,10 @@ def _further_settings(options: PrepareOptions, conversations: Conversations | No
     if options.shuffle is not None:
         settings["shuffle"] = {"what": options.shuffle, "seed": options.seed}
     return settings
+
+
+def _positions_matter(options: PrepareOptions) -> bool:
+    """Return whether the plan says what positions count: in packed rows, and else if padding is counted too."""
+    if options.way in ("concatenate", "best-fit"):
+        return True
+    return options.pad is not None and options.positions != "document"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from bpe_cli.support.fast_dataclass import dataclass
@@ -54,6 +55,15 @@ class SidePart:
     tokens: int
     dtype: str
     files: tuple[PartFile, ...]
+
+
+def file_names(side: str, part: str, endings: Sequence[str]) -> list[str]:
+    """Return the names of the files of a part, in the folder of its data set or in that of one of two sets.
+
+    >>> file_names("", "part-00000", (".bin", ".idx")), file_names("val", "part-00000", (".bin",))
+    (['part-00000.bin', 'part-00000.idx'], ['val/part-00000.bin'])
+    """
+    return [f"{side}/{part}{end}" if side else f"{part}{end}" for end in endings]
 
 
 def is_inside(name: str) -> bool:

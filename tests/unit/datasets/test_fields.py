@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import bpe_cli
 from bpe_cli import TokenDataset
 from bpe_cli.corpus import Source
-from bpe_cli.datasets.fields import Spans, made_of, pieces_in
+from bpe_cli.datasets.fields import Spans, are_pieces, made_of, pieces_in
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.prepare import PrepareOptions, prepare
 from bpe_cli.sinks.dataset import DATASETS
@@ -282,3 +282,41 @@ def test_columns_say_the_pieces(lengths: list[int], room: int) -> None:
     for known in ("seq_lengths", "segment_ids"):
         found = pieces_in(known, np.array(row.fields()[known], TYPES[known]), size)  # type: ignore[arg-type]
         assert made_of("spans", *found, size).tolist() == row.fields()["spans"]
+
+
+@given(st.lists(st.integers(-2, 6), max_size=6), st.integers(0, 12), st.sampled_from(["seq_lengths", "segment_ids"]))
+def test_columns_that_say_no_pieces_are_found(values: list[int], size: int, known: Any) -> None:
+    """What is taken can be made into every field of the row."""
+    value = np.array(values, np.int32)
+    if known == "seq_lengths":
+        assert are_pieces(known, value, size) == (min(values, default=0) >= 0 and sum(values) <= size)
+    else:
+        is_fine = len(values) == size and all(0 <= each <= size for each in values)
+        assert are_pieces(known, value, size) == is_fine
+    if are_pieces(known, value, size):
+        found = pieces_in(known, value, size)
+        assert all(len(made_of(name, *found, size)) == size for name in ("attention_mask", "position_ids"))
+
+
+@pytest.mark.parametrize("known", ["seq_lengths", "segment_ids", "attention_mask"])
+@pytest.mark.parametrize("wrong", ["negative", "large", "longer"])
+def test_columns_that_say_no_pieces_are_refused(known: str, wrong: str, lines: dict[str, Path], tmp_path: Path) -> None:
+    ipc, arrow = needs("pyarrow.ipc"), needs("pyarrow")
+    options = PrepareOptions(to="arrow", length=7, way="truncate", pad=PAD, columns=(known,))
+    made(lines, tmp_path / "out", options)
+    path = tmp_path / "out/part-00000.arrow"
+    table = ipc.open_file(path.read_bytes()).read_all()
+    rows = table[known].to_pylist()
+    if wrong == "longer":
+        rows[0] = [*rows[0], 1, *[1] * 7]
+    else:
+        rows[0][0] = -1 if wrong == "negative" else 127 if known == "attention_mask" else (1 << 31) - 1
+    column = arrow.array(rows, table[known].type)
+    table = table.set_column(table.schema.get_field_index(known), table.schema.field(known), column)
+    with arrow.OSFile(str(path), "wb") as sink, ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    manifest = json.loads((tmp_path / "out/manifest.json").read_bytes())
+    manifest["parts"][0]["files"][0]["bytes"] = path.stat().st_size
+    (tmp_path / "out/manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(InputError, match=r"part-00000\.arrow does not match its record"):
+        TokenDataset(tmp_path / "out", fields=("input_ids", "position_ids"))[0]

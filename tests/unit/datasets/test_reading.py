@@ -240,6 +240,40 @@ def test_settings_that_make_no_sense_are_refused(lines: Path, name: str) -> None
             TokenDataset(folder)
 
 
+@pytest.mark.parametrize("to", ["bin", "parquet"])
+def test_settings_that_say_nothing_are_as_if_missing(lines: Path, to: str) -> None:
+    folder = prepared(lines, to=to, eot="auto")
+    expected = [row.tolist() for row in TokenDataset(folder)]
+    altered(folder, lambda content: content["settings"].update(keep=None, shuffle=None))
+    assert [row.tolist() for row in TokenDataset(folder)] == expected
+
+
+@pytest.mark.parametrize("to", ["mds", "arrow"])
+def test_columns_that_no_row_has_are_refused(lines: Path, to: str) -> None:
+    folder = prepared(lines, to=to)
+    altered(folder, lambda content: content["settings"].update(columns=["zzz"]))
+    with pytest.raises(InputError, match="is not the manifest of a data set of this version"):
+        TokenDataset(folder)
+
+
+def test_sizes_in_archives_that_are_not_octal_are_refused(lines: Path) -> None:
+    folder = prepared(lines, to="webdataset", eot="auto")
+    path = folder / "part-00000.tar"
+    whole = path.read_bytes()
+    for size in (b"00000000189\0", b"0o000000200\0", b"           \0", b"+0000000200\0", b"00000000177\0"):
+        path.write_bytes(whole[:124] + size + whole[136:])
+        with pytest.raises(InputError, match=r"part-00000\.tar does not match its record"):
+            TokenDataset(folder)[0]
+
+
+def test_more_members_than_an_archive_holds_are_refused(lines: Path) -> None:
+    """Before memory for them is asked for."""
+    folder = prepared(lines, to="webdataset", eot="auto")
+    altered(folder, lambda content: content["parts"][0].update(documents=MOST - 1))
+    with pytest.raises(InputError, match=r"part-00000\.tar does not match its record"):
+        TokenDataset(folder)[0]
+
+
 def test_parts_without_their_files_or_sides_are_refused(lines: Path) -> None:
     folder = prepared(lines, to="npy-offsets", eot="auto")
     altered(folder, lambda content: content["parts"][0]["files"].pop())

@@ -12,6 +12,7 @@ from bpe_cli.errors import InputError, UsageError
 from bpe_cli.integrations.batches import EncodeBatch
 from bpe_cli.integrations.ray import Encode
 from tests.needs import needs
+from tests.unit.reports.small_tokenizers import byte_level
 
 TEXTS = ["hello world", "", "naïve 日本", "<|endoftext|> x"] * 3
 ENCODE = EncodeBatch("gpt2", eot="auto", specials="all")
@@ -41,6 +42,20 @@ def test_tables() -> None:
     replaced = EncodeBatch(bpe_cli.load("gpt2"), to="text", max_tokens=2, threads=2)(table)
     assert replaced.column_names == ["text", "id"]
     assert replaced["text"].to_pylist()[0] == [31373, 995]
+
+
+@pytest.mark.parametrize("kind", ["arrays", "table"])
+def test_ids_beyond_int32_are_refused(kind: str) -> None:
+    texts = ["ab<last>", "ab<beyond>"]
+    made = numpy.array if kind == "arrays" else needs("pyarrow").array
+    frame = dict if kind == "arrays" else needs("pyarrow").table
+    batches = [frame({"text": made([text])}) for text in texts]
+    tokenizer = byte_level([b"ab"], specials=[(b"<last>", (1 << 31) - 1), (b"<beyond>", 1 << 31)])
+    encode = EncodeBatch(tokenizer, specials="all")
+    (row,) = encode(batches[0])["input_ids"]
+    assert (row.tolist() if kind == "arrays" else row.as_py()) == [0, (1 << 31) - 1]
+    with pytest.raises(UsageError, match="holds ids as int32, and the tokenizer gives 2,147,483,648"):
+        encode(batches[1])
 
 
 def test_what_is_missing_is_said() -> None:

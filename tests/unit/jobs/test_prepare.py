@@ -162,6 +162,11 @@ def test_columns_that_a_format_lacks_are_refused(corpus: Source, tmp_path: Path)
         assert caught.value.hint == hint
 
 
+def test_a_column_is_named_once() -> None:
+    with pytest.raises(UsageError, match="`columns` names position_ids twice"):
+        PrepareOptions(to="arrow", columns=("position_ids", "segment_ids", "position_ids"))
+
+
 def test_an_index_counts_sequences(corpus: Source, tmp_path: Path) -> None:
     options = PrepareOptions(to="mds", eot="auto", length=16, way="split", part_bytes=900)
     prepare(corpus, "gpt2", options, folder=tmp_path / "out", processes=1)
@@ -287,7 +292,7 @@ def test_other_options_or_inputs_are_refused(corpus: Source, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("to", sorted(DATASETS))
 def test_what_is_overwritten_leaves_no_file_behind(to: str, corpus: Source, tmp_path: Path) -> None:
-    """Files of other formats, parts beyond the new ones, and indexes are removed; what no record names stays."""
+    """Files of other formats, parts beyond the new ones, and indexes are removed; what is no file of a part stays."""
     folder = tmp_path / "out"
     prepare(corpus, "gpt2", PrepareOptions(to=to, part_bytes=300), folder=folder, processes=1)
     (folder / "notes.txt").write_text("mine")

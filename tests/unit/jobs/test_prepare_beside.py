@@ -6,6 +6,7 @@ import io
 import json
 import tarfile
 from array import array
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 import bpe_cli
 from bpe_cli.corpus import Source
+from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare import PrepareOptions, prepare
 from bpe_cli.sinks.dataset import DATASETS
 from bpe_cli.sinks.dataset.columns import COLUMNS, ColumnValues
@@ -96,6 +98,25 @@ def test_positions_of_sequences_as_they_were(corpus: Source, tmp_path: Path) -> 
     )
     prepare(corpus, "gpt2", options, folder=tmp_path / "out", processes=1)
     assert {tuple(row["position_ids"]) for row in table(tmp_path / "out")} == {tuple(range(24))}
+
+
+@pytest.mark.parametrize("way", ["split", "truncate"])
+def test_positions_of_padded_rows_are_a_setting(way: Any, corpus: Source, tmp_path: Path) -> None:
+    """Padding is at place 0, or at the next ones: rows of both kinds never mix."""
+    options = PrepareOptions(to="parquet", eot="auto", length=24, way=way, pad=0, columns=("position_ids",))
+    prepare(corpus, "gpt2", options, folder=tmp_path / "out", processes=1)
+    by_row = replace(options, positions="sequence")
+    with pytest.raises(UsageError, match="made with other settings: positions"):
+        prepare(corpus, "gpt2", by_row, folder=tmp_path / "out", processes=1)
+    prepare(corpus, "gpt2", by_row, folder=tmp_path / "out", processes=1, overwrite=True)
+    assert {tuple(row["position_ids"]) for row in table(tmp_path / "out")} == {tuple(range(24))}
+    settings = json.loads((tmp_path / "out/plan.json").read_bytes())["settings"]
+    assert settings["positions"] == "sequence"
+    # Without padding, both are the same, and the plan stays as it was.
+    for name, each in (("one", options), ("two", by_row)):
+        prepare(corpus, "gpt2", replace(each, pad=None), folder=tmp_path / name, processes=1)
+    one, two = ({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("one", "two"))
+    assert one == two
 
 
 @pytest.mark.parametrize("to", ["mds", "webdataset"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from array import array
@@ -14,7 +15,7 @@ import pytest
 import bpe_cli
 from bpe_cli.chat import LAYOUTS
 from bpe_cli.corpus import Source
-from bpe_cli.errors import BpeError, UsageError
+from bpe_cli.errors import BpeError, InputError, UsageError
 from bpe_cli.jobs.encode_chat import ChatOptions, encode_chat
 from bpe_cli.jobs.prepare import PrepareOptions, check, prepare
 from bpe_cli.sinks.dataset import DATASETS
@@ -136,6 +137,73 @@ def test_every_format_has_the_mask(to: str, talks: Source, tmp_path: Path) -> No
             assert named[name][18 : 34 + 4 * sequences] == ids[18 : 34 + 4 * sequences]
             places = array("q", named[name][34 + 4 * sequences : 34 + 12 * sequences])
             assert [4 * place for place in places] == list(array("q", ids[34 + 4 * sequences : 34 + 12 * sequences]))
+
+
+CELLS = [
+    json.dumps({"id": 7, "messages": TALKS[0]}), None, "no JSON", json.dumps(TALKS[1]), '{"a": 1}',
+    json.dumps({"id": 8, "messages": TALKS[2]}), None,
+]  # fmt: skip
+
+
+def tables(folder: Path, kind: str) -> Source:
+    """Write two tables whose ids are not those in the JSON of a cell, and in which some rows are broken."""
+    for name, first in (("a", 10), ("b", 20)):
+        path, ids = folder / f"{name}.{kind}", range(first, first + len(CELLS))
+        if kind == "csv":
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                rows = ([id_, cell] if cell is not None else [id_] for id_, cell in zip(ids, CELLS, strict=True))
+                csv.writer(file, lineterminator="\n").writerows([["id", "messages"], *rows])
+            continue
+        content = needs("pyarrow").table({"id": list(ids), "messages": CELLS})
+        if kind == "parquet":
+            needs("pyarrow.parquet").write_table(content, path)
+        else:
+            with needs("pyarrow.ipc").new_file(str(path), content.schema) as writer:
+                writer.write_table(content)
+    return Source((str(folder / f"a.{kind}"), str(folder / f"b.{kind}")), block_bytes=64)
+
+
+@pytest.mark.parametrize("shuffle", [None, "documents"])
+@pytest.mark.parametrize("kind", ["csv", "parquet", "arrow"])
+def test_conversations_in_tables_keep_columns_and_leave_rows_out(kind: str, shuffle: Any, tmp_path: Path) -> None:
+    source, id_column = tables(tmp_path, kind), "id:int64" if kind == "csv" else "id"
+    options = options_of(keep=(id_column,), on_error="quarantine", shuffle=shuffle)
+    done = prepare(source, "gpt-3.5-turbo", options, folder=tmp_path / "out", processes=1)
+    (tmp_path / "good.jsonl").write_text("".join(json.dumps(talk) + "\n" for talk in TALKS[:3]), encoding="utf-8")
+    good = encoded(Source((str(tmp_path / "good.jsonl"),), documents="jsonl"))
+    expected: list[Any] = [*zip((10, 13, 15, 20, 23, 25), good * 2, strict=True)]
+    assert sorted((row["id"], row["input_ids"]) for row in table(tmp_path / "out")) == expected
+    assert done.nulls == {"id": 0}
+    missing = "columns" if kind == "csv" else "type"
+    assert done.broken == {missing: 4, "json": 2, "conversation": 2}
+    lines = (tmp_path / "out/part-00000.quarantine.jsonl").read_bytes().splitlines()
+    found = [(row["input"][-len(kind) - 2], row.get("row"), row["kind"]) for row in map(json.loads, lines)]
+    of_reader = (None, None) if kind == "csv" else (2, 7)
+    assert found == [
+        (name, number, what)
+        for name in "ab"
+        for number, what in ((of_reader[0], missing), (3, "json"), (5, "conversation"), (of_reader[1], missing))
+    ]
+
+
+def test_errors_in_tables_name_the_row(tmp_path: Path) -> None:
+    source = tables(tmp_path, "parquet")
+    with pytest.raises(InputError, match=r"a\.parquet, row 2: the column 'messages' is null"):
+        prepare(source, "gpt-3.5-turbo", CHAT, folder=tmp_path / "out", processes=1)
+    (tmp_path / "c.csv").write_text('messages\n"[{""role"": ""user"", ""content"": ""hi""}]"\n"\n\n{}"\n')
+    with pytest.raises(InputError, match=r"c\.csv, row 2"):
+        prepare(Source((str(tmp_path / "c.csv"),)), "gpt-3.5-turbo", CHAT, folder=tmp_path / "out", processes=1)
+
+
+def test_an_empty_file_between_tables_moves_no_row(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_bytes(b"")
+    first, second = tables(tmp_path, "parquet").paths
+    source = Source((first, str(tmp_path / "empty.txt"), second))
+    options = options_of(keep=("id",), on_error="skip")
+    done = prepare(source, "gpt-3.5-turbo", options, folder=tmp_path / "out", processes=1)
+    ids: list[Any] = [10, 13, 15, 20, 23, 25]
+    assert [row["id"] for row in table(tmp_path / "out")] == ids
+    assert done.broken == {"type": 4, "json": 3, "conversation": 2}
 
 
 def test_what_is_said_of_conversations_is_checked(talks: Source, tmp_path: Path) -> None:

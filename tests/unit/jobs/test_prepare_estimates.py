@@ -130,6 +130,19 @@ def test_tables_are_sampled_by_their_beginnings(tmp_path: Path) -> None:
     assert abs(planned.tokens.value - done.tokens) < 0.3 * done.tokens
 
 
+def test_empty_files_do_not_change_an_estimate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_AT_A_PLACE", 200_000)  # so few bytes that no places are drawn, and not all are read
+    (tmp_path / "a.txt").write_text("hello world\n" * 110_000)
+    source = Source((str(tmp_path / "*.txt"),))
+    alone = estimate(source, "gpt2", PrepareOptions())
+    assert 0 < alone.sampled < alone.bytes
+    (tmp_path / "b.txt").write_text("")
+    planned = estimate(source, "gpt2", PrepareOptions())
+    assert planned.tokens == alone.tokens
+    assert planned.tokens.value > 0
+    assert planned.documents == Interval(2, 2, 2)
+
+
 def test_nothing_is_estimated_of_nothing(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("")
     planned = estimate(Source((str(tmp_path / "empty.txt"),)), "gpt2", PrepareOptions())
