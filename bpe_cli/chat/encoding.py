@@ -281,7 +281,7 @@ def _is_mark(part: bytes) -> bool:
 def said_in(text: Traced) -> list[tuple[int, int]]:
     """Return the stretches of a rendered conversation that the template did not write, in bytes, ascending."""
     starts, kinds = _runs(text)
-    ends = [*starts[1:], len(text.encode())]
+    ends = [*starts, len(text.encode())][1:]
     return [(start, end) for start, end, kind in zip(starts, ends, kinds, strict=True) if kind != TEMPLATE[0]]
 
 

@@ -193,6 +193,14 @@ def test_other_models(algorithm, tmp_path):
     assert all(part.said_count for part in report.parts)
 
 
+def test_a_conversation_that_is_written_as_nothing(tmp_path):
+    (tmp_path / "t.jinja").write_text("{% for m in messages %}{% endfor %}")
+    report = inspected([], MODEL, template=str(tmp_path / "t.jinja"))
+    assert (report.parts, report.whole.token_count, report.said_count) == ((), 0, 0)
+    (part,) = inspected([("user", "hi"), ("user", "you")], MODEL, template=str(tmp_path / "t.jinja")).parts
+    assert (part.messages, part.token_count, part.said_count) == ((0, 2), 0, 0)
+
+
 def test_refusals():
     with pytest.raises(UsageError, match="openai counts what OpenAI bills"):
         inspect_chat(source_of([]), MODEL, ChatOptions("openai"))
