@@ -68,9 +68,9 @@ class ChatEncoder:
 
     def __init__(self, tokenizer: Tokenizer, specials: Specials = (), *, refuse: bool = False) -> None:
         tokenizer.matcher(specials)  # checks the names
-        everything = {token.content for token in tokenizer.special_tokens}
-        names = everything if specials == "all" else {name.encode() for name in specials}
-        self._specials = {token.content: token for token in tokenizer.special_tokens if token.special}
+        written = [token for token in tokenizer.special_tokens if token.content]  # an unknown token may have no text
+        self._specials = {token.content: token for token in written if token.special}
+        self._names = set(self._specials) if specials == "all" else {name.encode() for name in specials}
         self._refuse = refuse
         # The tokens that are found anywhere compete with special ones for the same text.
         ordinary = looked_for(tokenizer.special_tokens, ())
@@ -79,7 +79,7 @@ class ChatEncoder:
         self._whole_words = {
             token.content: _matcher([token], _SINGLE_WORD) for token in self._specials.values() if token.single_word
         }
-        tokens = [token for token in tokenizer.special_tokens if token.special and token.content in names] + ordinary
+        tokens = [token for token in written if token.special and token.content in self._names] + ordinary
         self._looked_for = tokens  # in text that the template did not write as marks
         marks = [(_mark(token), token) for token in self._specials.values()]
         flags = bytes(
@@ -243,7 +243,7 @@ class ChatEncoder:
                 yield data[position : each.start], position, each.start
                 yield _mark(each.token), each.start, each.end
                 position = each.end
-            elif not each.origins & _OF_MESSAGES:
+            elif not each.origins & _OF_MESSAGES and each.token.content not in self._names:
                 raise FormatError(
                     f"{where}: the chat template makes {shown} in a way that cannot be followed, so it may come from "
                     "a message",

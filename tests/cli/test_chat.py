@@ -205,6 +205,17 @@ def test_the_tokenizers_own_templates(tmp_path):
         assert call("encode", "--chat", *text(INJECTED), "-t", "gpt-4", "--to", "count").text != "16\n"
 
 
+def test_who_asks_for_special_tokens_also_in_messages_gets_them_from_any_template(tmp_path):
+    (tmp_path / "t.jinja").write_text("{{ '%s' % [messages[0].content] }}", "utf-8")
+    said = text([{"role": "user", "content": "<|endoftext|>"}])
+    chat = ("encode", "--chat", "-t", "gpt2", "--chat-template", tmp_path / "t.jinja", *said)
+    done = call(*chat)
+    assert done.status == 2
+    assert "in a way that cannot be followed" in done.err
+    assert "--special all" in done.err
+    assert call(*chat, "--special", "all").text == "17816 50256 20520\n"
+
+
 @pytest.mark.parametrize(
     ("options", "message", "hint"),
     [
