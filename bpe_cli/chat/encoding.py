@@ -123,9 +123,13 @@ class ChatEncoder:
             if token is not None and origins != frozenset(TEMPLATE):
                 yield Occurrence(start, end, token, origins)
 
-    def specials_of(self, text: Traced) -> list[tuple[int, int, int]]:
-        """Return the special tokens that the template wrote: the id, and where it begins and ends, in characters."""
-        data = text.encode()
+    def specials_of(self, text: Traced, where: str) -> list[tuple[int, int, int]]:
+        """Return the special tokens that the template wrote: the id, and where it begins and ends, in characters.
+
+        Raises:
+            FormatError: if the template's text is broken.
+        """
+        data = _bytes_of(text, where)
         found = sorted((each for each in self.occurrences(text) if each.is_templates), key=lambda each: each.start)
         specials = []
         place = characters = 0
