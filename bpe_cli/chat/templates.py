@@ -46,6 +46,8 @@ class ChatTemplate:
     @cached_property
     def _sandbox(self) -> Sandbox:
         try:
+            from jinja2.sandbox import SandboxedEnvironment
+
             from bpe_cli.chat.sandbox import Sandbox
         except ModuleNotFoundError as error:
             if error.name not in ("jinja2", "markupsafe"):
@@ -53,6 +55,11 @@ class ChatTemplate:
             raise UsageError(
                 f"{self._name} is written in Jinja, which is not installed", hint="pip install 'bpe-cli[chat]'"
             ) from error
+        if not hasattr(SandboxedEnvironment, "wrap_str_format"):  # Jinja2 asks it for ``str.format`` since 3.1.5
+            raise UsageError(
+                f"{self._name} is written in Jinja, and the Jinja2 that is installed is too old to run it safely",
+                hint="pip install 'jinja2>=3.1.6'",
+            )
         return Sandbox(self._date)
 
     @cached_property
@@ -77,7 +84,7 @@ class ChatTemplate:
 
         Raises:
             FormatError: if it is broken.
-            UsageError: if Jinja2 is not installed.
+            UsageError: if Jinja2 is not installed, or too old.
         """
         _ = self._template  # compiling it shows
         return self._sandbox.marks_generation
@@ -93,7 +100,7 @@ class ChatTemplate:
         Raises:
             FormatError: if the template is broken, does what it must not, or does not come to an end.
             InputError: if the template refuses this conversation, or misses something in it.
-            UsageError: if Jinja2 is not installed.
+            UsageError: if Jinja2 is not installed, or too old.
         """
         template, sandbox = self._template, self._sandbox
         from jinja2 import TemplateError, UndefinedError

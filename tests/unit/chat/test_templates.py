@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jinja2.exceptions import TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
 
 from bpe_cli.chat import ChatTemplate, Conversation, provenance, read_conversation, special_names
 from bpe_cli.chat.provenance import Meter
@@ -174,6 +174,15 @@ def test_without_jinja_the_way_out_is_named(monkeypatch):
         ChatTemplate("x", "x.jinja").render(Conversation(()), add_generation_prompt=False)
     assert caught.value.message == "x.jinja is written in Jinja, which is not installed"
     assert caught.value.hint == "pip install 'bpe-cli[chat]'"
+
+
+def test_a_jinja_that_does_not_ask_the_sandbox_about_formatting(monkeypatch):
+    """Before Jinja2 3.1.5, a template could make a text of any size by ``str.format``."""
+    monkeypatch.delattr(SandboxedEnvironment, "wrap_str_format")
+    with pytest.raises(UsageError) as caught:
+        ChatTemplate("{{ '{:>9}'.format(1) }}", "x.jinja").render(Conversation(()), add_generation_prompt=False)
+    assert caught.value.message.startswith("x.jinja is written in Jinja, and the Jinja2 that is installed is too old")
+    assert caught.value.hint == "pip install 'jinja2>=3.1.6'"
 
 
 LOOP = "{% set ns = namespace(x=START) %}{% for i in range(100) %}{% set ns.x = NEXT %}{% endfor %}{{ ns.x }}"
