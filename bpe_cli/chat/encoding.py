@@ -10,22 +10,21 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, cast
+from typing import Any
 
 from bpe_cli import _core
 from bpe_cli.chat.layouts import LAYOUTS, Layout, layout_of_model
-from bpe_cli.chat.messages import Conversation, read_conversation
+from bpe_cli.chat.messages import conversation_of
 from bpe_cli.chat.provenance import ASSISTANT, MESSAGE, TEMPLATE, Traced, plain_origins
 from bpe_cli.chat.templates import ChatTemplate, special_names
 from bpe_cli.chat.transformers_arguments import field_to_continue, for_template, up_to_mark, with_mark
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import SpecialToken
 from bpe_cli.support.blocks import Block
-from bpe_cli.support.core_arguments import list_of, wrong_type
-from bpe_cli.support.safe_orjson import orjson
+from bpe_cli.support.core_arguments import wrong_type
 from bpe_cli.tokenizer import Specials, Tokenizer
 from bpe_cli.tokenizer.encoded import Placed
 from bpe_cli.tokenizer.special_tokens import looked_for
@@ -339,7 +338,7 @@ def apply_chat_template(
     field = field_to_continue(continue_final_message, add_generation_prompt=add_generation_prompt)
     renderer, tokenizer = _renderer(tokenizer, chat_template)
     arguments = for_template(arguments, tokenize=tokenize)  # a layout refuses what else it does not know
-    conversation = _conversation(messages, tools, documents, arguments)
+    conversation = conversation_of(messages, tools, documents, arguments)
     if field is None:
         text = renderer.render(conversation, add_generation_prompt=add_generation_prompt)
     else:
@@ -350,28 +349,6 @@ def apply_chat_template(
     encoder = ChatEncoder(tokenizer, specials)
     ids, _ = tokenizer.encode_block(Block.of([encoder.prepare(text, conversation.where)]), encoder.matcher)
     return ids.tolist()
-
-
-def _conversation(messages: object, tools: object, documents: object, arguments: Mapping[str, Any]) -> Conversation:
-    """Check a conversation like one from a file, by way of its JSON."""
-    if isinstance(messages, Mapping):
-        raise wrong_type("messages", "a list of dicts with a role and a content", messages)
-    given = {
-        "messages": list_of("messages", cast("Iterable[Any]", messages), "messages"),
-        "tools": tools,
-        "documents": documents,
-        "chat_template_kwargs": dict(arguments),
-    }
-    parts = {}
-    for name, value in given.items():
-        try:
-            parts[name] = orjson.loads(orjson.dumps(value))
-        except orjson.JSONEncodeError as error:
-            if "surrogate" in str(error):
-                raise InputError(f"{name}: a text has a lone surrogate, which stands for no character") from error
-            what = f"{name}, the further arguments," if name == "chat_template_kwargs" else name
-            raise TypeError(f"{what} must be of what JSON has: {error}") from error
-    return read_conversation(orjson.dumps(parts), "the conversation")
 
 
 def _renderer(tokenizer: Tokenizer, template: str | None) -> tuple[ChatTemplate | Layout, Tokenizer]:

@@ -131,6 +131,13 @@ def test_text_is_that_of_transformers(shared, name):
         assert found == case["rendered"]
 
 
+def test_integers_are_exact():
+    data = b'[{"role": "assistant", "tool_calls": [{"arguments": {"wei": 100000000000000000001}}]}]'
+    template = ChatTemplate("{{ messages[0].tool_calls[0].arguments | tojson }}", "t")
+    found = template.render(read_conversation(data, "x.json"), add_generation_prompt=False)
+    assert found == '{"wei": 100000000000000000001}'
+
+
 def test_origins_of_a_rendering():
     template = ChatTemplate("<{{ messages[0].role }}>{{ messages[0].content }}{{ bos_token }}", "t", NAMES)
     found = template.render(Conversation(({"role": "user", "content": "<s>"},)), add_generation_prompt=False)

@@ -480,6 +480,27 @@ def test_a_template_finds_what_it_is_given():
     assert text == "hi [1] good"
 
 
+def test_integers_of_a_conversation_are_exact():
+    template = "{{ messages[0].tool_calls | tojson }} {{ most }}"
+    calls = [{"arguments": {"wei": 100000000000000000001, "of": None}}]
+    text = GPT2.apply_chat_template(
+        [{"role": "assistant", "tool_calls": calls}], chat_template=template, tokenize=False, most=-(1 << 70)
+    )
+    assert text == f"{json.dumps(calls)} {-(1 << 70)}"
+    large = 1 << 70
+    nothing = (
+        (10**5000, "4300"),
+        (10**400, "infinity"),
+        ([large, {1}], "set is not"),
+        ([large, float("nan")], "float"),
+    )
+    for value, message in nothing:
+        with pytest.raises(TypeError, match=f"messages must be of what JSON has: .*{message}"):
+            GPT2.apply_chat_template([{"role": "user", "x": value}], chat_template=template)
+    with pytest.raises(InputError, match="lone surrogate"):
+        GPT2.apply_chat_template([{"role": "user", "x": large, "content": "\ud800"}], chat_template=template)
+
+
 def test_what_is_no_conversation_is_refused():
     with pytest.raises(UsageError, match="comes with no chat template"):
         GPT2.apply_chat_template(HI)
