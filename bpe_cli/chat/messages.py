@@ -25,6 +25,9 @@ ASSISTANTS = ("assistant", "model")
 ROLE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 """Matches a role that is a word, which no special token can hide in: ``templates`` counts it as their own."""
 
+REASONING = ("reasoning_content", "thinking", "reasoning")
+"""What the model's reasoning in a message is called; the first that is there counts."""
+
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
@@ -177,6 +180,17 @@ def conversation_of(messages: object, tools: object, documents: object, argument
             what = f"{name}, the further arguments," if name == "chat_template_kwargs" else name
             raise TypeError(f"{what} must be of what JSON has: {error}") from error
     return read_conversation(exact_json.dumps(parts), "the conversation")
+
+
+def as_transformers_gives_it(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a message as transformers gives it to a template: nothing is null, and reasoning has two names.
+
+    >>> as_transformers_gives_it({"role": "assistant", "content": None, "reasoning": "so"})
+    {'thinking': 'so', 'role': 'assistant', 'reasoning': 'so', 'reasoning_content': 'so'}
+    """
+    present = {name: value for name, value in message.items() if value is not None}
+    reasoning = next((present[name] for name in REASONING if name in present), None)
+    return present if reasoning is None else {"thinking": reasoning, **present, "reasoning_content": reasoning}
 
 
 def read_tools(data: bytes, where: str) -> list[Any]:

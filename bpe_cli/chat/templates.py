@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.chat.messages import ASSISTANTS, ROLE, Conversation
+from bpe_cli.chat.messages import ASSISTANTS, ROLE, Conversation, as_transformers_gives_it
 from bpe_cli.chat.provenance import ASSISTANT, MESSAGE, TEMPLATE, Meter, TooMuch, Traced
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.tokenizer import Tokenizer
@@ -153,13 +153,14 @@ def _traced(value: Any, meter: Meter, origin: bytes = MESSAGE) -> Any:
 
 
 def _traced_message(message: Mapping[str, Any], meter: Meter) -> dict[str, Any]:
-    """Return a message; its role, if it is a word, counts as the template's.
+    """Return a message as transformers gives it to a template; its role, if it is a word, counts as the template's.
 
     Templates make special tokens of roles, as in ``'<|' + message.role + '|>'``. Who chooses the role of a
     message says whose turn it is anyway.
     """
     role = message.get("role")
-    traced: dict[str, Any] = _traced(dict(message), meter, ASSISTANT if role in ASSISTANTS else MESSAGE)
+    origin = ASSISTANT if role in ASSISTANTS else MESSAGE
+    traced: dict[str, Any] = _traced(as_transformers_gives_it(message), meter, origin)
     if isinstance(role, str) and ROLE.fullmatch(role):
         traced["role"] = Traced.of(role, TEMPLATE, meter)
     return traced

@@ -17,7 +17,7 @@ from bpe_cli.chat import ChatTemplate, Conversation, provenance, read_conversati
 from bpe_cli.chat.provenance import Meter
 from bpe_cli.errors import FormatError, InputError, UsageError
 from tests.counted import at_least, compared
-from tests.needs import NO_LIMITS, posix
+from tests.needs import NO_LIMITS, needs, posix
 from tests.thorough import more
 from tests.work import cost
 
@@ -129,6 +129,32 @@ def test_text_is_that_of_transformers(shared, name):
         conversation = Conversation(tuple(case["messages"]))
         found = template.render(conversation, add_generation_prompt=case["add_generation_prompt"])
         assert found == case["rendered"]
+
+
+@pytest.fixture(scope="module")
+def rival():
+    """Return a tokenizer of transformers."""
+    tokenizers, transformers = needs("tokenizers"), needs("transformers")
+    words = tokenizers.models.WordLevel({"a": 0}, unk_token="a")
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizers.Tokenizer(words))
+
+
+OPTIONAL = ("content", "reasoning_content", "thinking", "reasoning", "tool_calls", "name")
+SPARSE = st.fixed_dictionaries(
+    {"role": st.sampled_from(["user", "assistant"])},
+    optional=dict.fromkeys(OPTIONAL, st.none() | st.text("ab ", max_size=3)),
+)
+
+
+@settings(max_examples=50)
+@given(messages=st.lists(SPARSE, min_size=1, max_size=3))
+def test_messages_are_given_as_transformers_gives_them(messages, rival):
+    """Nothing is null, and reasoning has the names that templates look for."""
+    source = "{% for m in messages %}{{ m | tojson }}{{ m.content }}{{ m.thinking }}{{ m.name is none }};{% endfor %}"
+    expected = rival.apply_chat_template(messages, chat_template=source, tokenize=False)
+    conversation = Conversation(tuple(messages))
+    assert ChatTemplate(source, "t").render(conversation, add_generation_prompt=False) == expected
+    assert len(conversation.messages[0]) == len(messages[0]), "it is as it was"
 
 
 def test_integers_are_exact():
