@@ -19,7 +19,7 @@ from bpe_cli import _core
 from bpe_cli.chat.layouts import LAYOUTS, Layout, layout_of_model
 from bpe_cli.chat.messages import conversation_of
 from bpe_cli.chat.provenance import ASSISTANT, MESSAGE, TEMPLATE, Traced, plain_origins
-from bpe_cli.chat.templates import ChatTemplate, special_names
+from bpe_cli.chat.templates import TOOL_USE, ChatTemplate, special_names
 from bpe_cli.chat.transformers_arguments import field_to_continue, for_template, up_to_mark, with_mark
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import SpecialToken
@@ -336,7 +336,7 @@ def apply_chat_template(
     if not isinstance(add_generation_prompt, bool):
         raise wrong_type("add_generation_prompt", "a bool", add_generation_prompt)
     field = field_to_continue(continue_final_message, add_generation_prompt=add_generation_prompt)
-    renderer, tokenizer = _renderer(tokenizer, chat_template)
+    renderer, tokenizer = _renderer(tokenizer, chat_template, with_tools=tools is not None)
     arguments = for_template(arguments, tokenize=tokenize)  # a layout refuses what else it does not know
     conversation = conversation_of(messages, tools, documents, arguments)
     if field is None:
@@ -351,12 +351,14 @@ def apply_chat_template(
     return ids.tolist()
 
 
-def _renderer(tokenizer: Tokenizer, template: str | None) -> tuple[ChatTemplate | Layout, Tokenizer]:
+def _renderer(
+    tokenizer: Tokenizer, template: str | None, *, with_tools: bool
+) -> tuple[ChatTemplate | Layout, Tokenizer]:
     """Return the renderer of conversations, and the tokenizer with the special tokens that it needs."""
     own = dict(tokenizer.usage.chat_templates)
     if template is None:
         named = layout_of_model(tokenizer.name) if tokenizer.name else None
-        template = next(iter(own), None) or named
+        template = TOOL_USE if with_tools and TOOL_USE in own else next(iter(own), None) or named
         if template is None:
             raise UsageError(
                 "this tokenizer comes with no chat template",

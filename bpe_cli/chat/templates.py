@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 1 << 17
 """A template is no longer; those of real models have up to some thirty thousand."""
 
+TOOL_USE = "tool_use"
+"""What a tokenizer's template for conversations with tools is called, if that is not its usual one."""
+
 
 class ChatTemplate:
     """A chat template, compiled when it is first used; not for several threads at once.

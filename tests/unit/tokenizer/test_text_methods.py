@@ -6,6 +6,7 @@ Length: one part for each of the methods, which are many.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import os
 import pickle
@@ -478,6 +479,17 @@ def test_a_template_finds_what_it_is_given():
         [{"role": "user", "content": "hi"}], chat_template=template, tools=[1], mood="good", tokenize=False
     )
     assert text == "hi [1] good"
+
+
+def test_tools_choose_the_template_for_tools():
+    said = "{{ messages[0].content }}"
+    usage = Usage(chat_templates=(("default", said), ("tool_use", "{{ tools | tojson }}" + said)))
+    chat = dataclasses.replace(GPT2, usage=usage)
+    hi = [{"role": "user", "content": "hi"}]
+    assert chat.apply_chat_template(hi, tokenize=False) == "hi"
+    assert chat.apply_chat_template(hi, tokenize=False, tools=[{"name": "f"}]) == '[{"name": "f"}]hi'
+    assert chat.apply_chat_template(hi, tokenize=False, tools=[]) == "[]hi"
+    assert chat.apply_chat_template(hi, tokenize=False, tools=[{}], chat_template="default") == "hi"
 
 
 def test_integers_of_a_conversation_are_exact():
