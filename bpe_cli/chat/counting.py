@@ -136,7 +136,9 @@ def _properties(schema: Any, indent: int, where: str) -> str:
     properties = schema.get("properties", {}) if isinstance(schema, dict) else None
     if not isinstance(properties, dict):
         raise InputError(f"{where} is not a JSON Schema of an object")
-    required = schema.get("required") or ()
+    required = schema.get("required") or []
+    if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
+        raise InputError(f"{where}.required is not a list of names")
     lines = []
     for name, each in properties.items():
         place = f"{where}.properties.{name}"

@@ -10,22 +10,21 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, cast
+from typing import Any
 
 from bpe_cli import _core
 from bpe_cli.chat.layouts import LAYOUTS, Layout, layout_of_model
-from bpe_cli.chat.messages import Conversation, read_conversation
+from bpe_cli.chat.messages import conversation_of
 from bpe_cli.chat.provenance import ASSISTANT, MESSAGE, TEMPLATE, Traced, plain_origins
-from bpe_cli.chat.templates import ChatTemplate, special_names
+from bpe_cli.chat.templates import TOOL_USE, ChatTemplate, special_names
 from bpe_cli.chat.transformers_arguments import field_to_continue, for_template, up_to_mark, with_mark
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import SpecialToken
 from bpe_cli.support.blocks import Block
-from bpe_cli.support.core_arguments import list_of, wrong_type
-from bpe_cli.support.safe_orjson import orjson
+from bpe_cli.support.core_arguments import wrong_type
 from bpe_cli.tokenizer import Specials, Tokenizer
 from bpe_cli.tokenizer.encoded import Placed
 from bpe_cli.tokenizer.special_tokens import looked_for
@@ -68,9 +67,9 @@ class ChatEncoder:
 
     def __init__(self, tokenizer: Tokenizer, specials: Specials = (), *, refuse: bool = False) -> None:
         tokenizer.matcher(specials)  # checks the names
-        everything = {token.content for token in tokenizer.special_tokens}
-        names = everything if specials == "all" else {name.encode() for name in specials}
-        self._specials = {token.content: token for token in tokenizer.special_tokens if token.special}
+        written = [token for token in tokenizer.special_tokens if token.content]  # an unknown token may have no text
+        self._specials = {token.content: token for token in written if token.special}
+        self._names = set(self._specials) if specials == "all" else {name.encode() for name in specials}
         self._refuse = refuse
         # The tokens that are found anywhere compete with special ones for the same text.
         ordinary = looked_for(tokenizer.special_tokens, ())
@@ -79,7 +78,7 @@ class ChatEncoder:
         self._whole_words = {
             token.content: _matcher([token], _SINGLE_WORD) for token in self._specials.values() if token.single_word
         }
-        tokens = [token for token in tokenizer.special_tokens if token.special and token.content in names] + ordinary
+        tokens = [token for token in written if token.special and token.content in self._names] + ordinary
         self._looked_for = tokens  # in text that the template did not write as marks
         marks = [(_mark(token), token) for token in self._specials.values()]
         flags = bytes(
@@ -123,9 +122,13 @@ class ChatEncoder:
             if token is not None and origins != frozenset(TEMPLATE):
                 yield Occurrence(start, end, token, origins)
 
-    def specials_of(self, text: Traced) -> list[tuple[int, int, int]]:
-        """Return the special tokens that the template wrote: the id, and where it begins and ends, in characters."""
-        data = text.encode()
+    def specials_of(self, text: Traced, where: str) -> list[tuple[int, int, int]]:
+        """Return the special tokens that the template wrote: the id, and where it begins and ends, in characters.
+
+        Raises:
+            FormatError: if the template's text is broken.
+        """
+        data = _bytes_of(text, where)
         found = sorted((each for each in self.occurrences(text) if each.is_templates), key=lambda each: each.start)
         specials = []
         place = characters = 0
@@ -243,7 +246,7 @@ class ChatEncoder:
                 yield data[position : each.start], position, each.start
                 yield _mark(each.token), each.start, each.end
                 position = each.end
-            elif not each.origins & _OF_MESSAGES:
+            elif not each.origins & _OF_MESSAGES and each.token.content not in self._names:
                 raise FormatError(
                     f"{where}: the chat template makes {shown} in a way that cannot be followed, so it may come from "
                     "a message",
@@ -281,7 +284,7 @@ def _is_mark(part: bytes) -> bool:
 def said_in(text: Traced) -> list[tuple[int, int]]:
     """Return the stretches of a rendered conversation that the template did not write, in bytes, ascending."""
     starts, kinds = _runs(text)
-    ends = [*starts[1:], len(text.encode())]
+    ends = [*starts, len(text.encode())][1:]
     return [(start, end) for start, end, kind in zip(starts, ends, kinds, strict=True) if kind != TEMPLATE[0]]
 
 
@@ -333,9 +336,9 @@ def apply_chat_template(
     if not isinstance(add_generation_prompt, bool):
         raise wrong_type("add_generation_prompt", "a bool", add_generation_prompt)
     field = field_to_continue(continue_final_message, add_generation_prompt=add_generation_prompt)
-    renderer, tokenizer = _renderer(tokenizer, chat_template)
+    renderer, tokenizer = _renderer(tokenizer, chat_template, with_tools=tools is not None)
     arguments = for_template(arguments, tokenize=tokenize)  # a layout refuses what else it does not know
-    conversation = _conversation(messages, tools, documents, arguments)
+    conversation = conversation_of(messages, tools, documents, arguments)
     if field is None:
         text = renderer.render(conversation, add_generation_prompt=add_generation_prompt)
     else:
@@ -348,34 +351,14 @@ def apply_chat_template(
     return ids.tolist()
 
 
-def _conversation(messages: object, tools: object, documents: object, arguments: Mapping[str, Any]) -> Conversation:
-    """Check a conversation like one from a file, by way of its JSON."""
-    if isinstance(messages, Mapping):
-        raise wrong_type("messages", "a list of dicts with a role and a content", messages)
-    given = {
-        "messages": list_of("messages", cast("Iterable[Any]", messages), "messages"),
-        "tools": tools,
-        "documents": documents,
-        "chat_template_kwargs": dict(arguments),
-    }
-    parts = {}
-    for name, value in given.items():
-        try:
-            parts[name] = orjson.loads(orjson.dumps(value))
-        except orjson.JSONEncodeError as error:
-            if "surrogate" in str(error):
-                raise InputError(f"{name}: a text has a lone surrogate, which stands for no character") from error
-            what = f"{name}, the further arguments," if name == "chat_template_kwargs" else name
-            raise TypeError(f"{what} must be of what JSON has: {error}") from error
-    return read_conversation(orjson.dumps(parts), "the conversation")
-
-
-def _renderer(tokenizer: Tokenizer, template: str | None) -> tuple[ChatTemplate | Layout, Tokenizer]:
+def _renderer(
+    tokenizer: Tokenizer, template: str | None, *, with_tools: bool
+) -> tuple[ChatTemplate | Layout, Tokenizer]:
     """Return the renderer of conversations, and the tokenizer with the special tokens that it needs."""
     own = dict(tokenizer.usage.chat_templates)
     if template is None:
         named = layout_of_model(tokenizer.name) if tokenizer.name else None
-        template = next(iter(own), None) or named
+        template = TOOL_USE if with_tools and TOOL_USE in own else next(iter(own), None) or named
         if template is None:
             raise UsageError(
                 "this tokenizer comes with no chat template",

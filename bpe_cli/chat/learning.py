@@ -4,8 +4,9 @@ A template that marks this (``{% generation %}``), and a built-in layout, say it
 found by rendering the conversation up to each turn of the model. That, with the turn opened, is what the model would be
 given: where it ends the turn begins. The turn ends with what the template writes behind the last of the model's words
 when the conversation stops there, to the last special token of it: the line end behind ``<|im_end|>`` is nobody's. Of
-several special tokens those behind the first count until one comes that opens turns: one that stands before all words
-of the conversation. A template that writes the past otherwise once more follows is not guessed at.
+several special tokens those behind the first count until one comes that opens turns: one of the generation prompt, or
+without such one that stands before all words of the conversation. A template that writes the past otherwise once more
+follows is not guessed at.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ def learnt_spans(
     Raises:
         InputError: if the template does not mark them, and writes turns otherwise when others follow, or there are
             too many.
+        FormatError: if the template writes half a character.
     """
     if renderer.marks_generation:
         return text.generated_spans()
@@ -65,17 +67,21 @@ def learnt_spans(
             f"{MOST_TURNS:,}, since the chat template does not mark it and all is rendered anew for each",
             hint=_HINT,
         )
+    if not turns:
+        return []
     starts = [
         _opened(renderer, conversation, number, text, f"{conversation.where}: messages[{number}]") for number in turns
     ]
     spans = []
-    specials = encoder.specials_of(text)
-    words = _WORDS.search(plain_origins(text.origins))
-    opening = {token for token, _, end in specials if end <= (words.start() if words else len(text))}
+    specials = encoder.specials_of(text, conversation.where)
+    opening = _opening(renderer, conversation, turns[0], text, starts[0], specials)
     for number, start, stop in zip(turns, starts, [*starts[1:], len(text)][: len(turns)], strict=True):
         alone = _rendered(renderer, conversation, number + 1, opened=False)
-        closing = _closing(alone, start)
-        first = _behind_words(text, start, stop)
+        end_alone = _behind_words(alone, start, len(alone))
+        closing = str.__str__(alone)[end_alone:]
+        # What the model said may be told again before its next turn, as the name of the tool that it called.
+        is_prefix = text.startswith(str.__str__(alone)[:end_alone])
+        first = end_alone if is_prefix else _behind_words(text, start, stop)
         end = _end_of_turn(specials, opening, text, first, closing)
         if end is None or alone[:start] != text[:start]:
             raise _not_told(f"{conversation.where}: messages[{number}]")
@@ -109,9 +115,36 @@ def _behind_words(text: Traced, start: int, stop: int) -> int:
     return start + plain_origins(text.origins[start:stop]).rfind(ASSISTANT) + 1
 
 
-def _closing(alone: Traced, start: int) -> str:
-    """Return what ends the turn with which a text ends."""
-    return str.__str__(alone)[_behind_words(alone, start, len(alone)) :]
+def _opening(
+    renderer: Renders, conversation: Conversation, number: int, text: Traced, start: int,
+    specials: list[tuple[int, int, int]],
+) -> set[int]:  # fmt: skip
+    """Return the ids of the special tokens that open turns.
+
+    Args:
+        renderer: What rendered the conversation.
+        conversation: The conversation.
+        number: The number of the first message of the model.
+        text: The rendered conversation.
+        start: Where the turn of that message begins.
+        specials: The special tokens that the template wrote: the id, and where each begins and ends.
+    """
+    try:
+        closed = _rendered(renderer, conversation, number, opened=False)
+    except InputError:  # the template wants the turn to be opened
+        before = start
+    else:
+        before = _same(str.__str__(text), str.__str__(closed))
+    prompt = {token for token, _, end in specials if before < end <= start}
+    words = _WORDS.search(plain_origins(text.origins))
+    return prompt or {token for token, _, end in specials if end <= (words.start() if words else len(text))}
+
+
+def _same(one: str, other: str) -> int:
+    """Return how many characters two texts begin with alike."""
+    if one.startswith(other):
+        return len(other)
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
 
 
 def _end_of_turn(
@@ -126,8 +159,7 @@ def _end_of_turn(
         first: Where the words of the turn have ended.
         closing: What follows them if the conversation stops there.
     """
-    follows = str.__str__(text)[first : first + len(closing)]
-    same = next((at for at, (a, b) in enumerate(zip(follows, closing, strict=False)) if a != b), len(follows))
+    same = _same(str.__str__(text)[first : first + len(closing)], closing)
     found = []
     for token, _, end in specials[bisect_left(specials, first, key=lambda special: special[1]) :]:
         if end > first + same:

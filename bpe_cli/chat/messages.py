@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from bpe_cli.errors import InputError
+from bpe_cli.support import exact_json
+from bpe_cli.support.core_arguments import list_of, wrong_type
 from bpe_cli.support.safe_orjson import orjson
 
 MAX_BYTES = 1 << 28
@@ -22,6 +24,9 @@ ASSISTANTS = ("assistant", "model")
 
 ROLE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 """Matches a role that is a word, which no special token can hide in: ``templates`` counts it as their own."""
+
+REASONING = ("reasoning_content", "thinking", "reasoning")
+"""What the model's reasoning in a message is called; the first that is there counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +120,7 @@ def read_conversation(data: bytes, where: str, field_name: str = "messages") -> 
     if len(data) > MAX_BYTES:
         raise InputError(f"{where}: a conversation has at most {MAX_BYTES:,} bytes, this one {len(data):,}")
     try:
-        value = orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
+        value = exact_json.loads(data.removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError as error:
         lines = data.strip().splitlines()
         several = len(lines) > 1 and _is_json(lines[0])
@@ -150,6 +155,44 @@ def read_conversation(data: bytes, where: str, field_name: str = "messages") -> 
     )  # fmt: skip
 
 
+def conversation_of(messages: object, tools: object, documents: object, arguments: Mapping[str, Any]) -> Conversation:
+    """Check a conversation like one from a file, by way of its JSON.
+
+    Raises:
+        InputError: as ``read_conversation``.
+        TypeError: if there is something that JSON does not have.
+    """
+    if isinstance(messages, Mapping):
+        raise wrong_type("messages", "a list of dicts with a role and a content", messages)
+    given = {
+        "messages": list_of("messages", cast("Iterable[Any]", messages), "messages"),
+        "tools": tools,
+        "documents": documents,
+        "chat_template_kwargs": dict(arguments),
+    }
+    parts = {}
+    for name, value in given.items():
+        try:
+            parts[name] = exact_json.loads(exact_json.dumps(value))
+        except orjson.JSONEncodeError as error:
+            if "surrogate" in str(error):
+                raise InputError(f"{name}: a text has a lone surrogate, which stands for no character") from error
+            what = f"{name}, the further arguments," if name == "chat_template_kwargs" else name
+            raise TypeError(f"{what} must be of what JSON has: {error}") from error
+    return read_conversation(exact_json.dumps(parts), "the conversation")
+
+
+def as_transformers_gives_it(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a message as transformers gives it to a template: nothing is null, and reasoning has two names.
+
+    >>> as_transformers_gives_it({"role": "assistant", "content": None, "reasoning": "so"})
+    {'thinking': 'so', 'role': 'assistant', 'reasoning': 'so', 'reasoning_content': 'so'}
+    """
+    present = {name: value for name, value in message.items() if value is not None}
+    reasoning = next((present[name] for name in REASONING if name in present), None)
+    return present if reasoning is None else {"thinking": reasoning, **present, "reasoning_content": reasoning}
+
+
 def read_tools(data: bytes, where: str) -> list[Any]:
     """Read a JSON array of tools.
 
@@ -157,7 +200,7 @@ def read_tools(data: bytes, where: str) -> list[Any]:
         InputError: if the data is not such an array.
     """
     try:
-        value = orjson.loads(data)
+        value = exact_json.loads(data)
     except orjson.JSONDecodeError as error:
         raise InputError(f"{where}:{error.lineno}:{error.colno}: invalid JSON: {error.msg}") from None
     _check_depth(_listed(value, where), where)

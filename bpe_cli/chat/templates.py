@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.chat.messages import ASSISTANTS, ROLE, Conversation
+from bpe_cli.chat.messages import ASSISTANTS, ROLE, Conversation, as_transformers_gives_it
 from bpe_cli.chat.provenance import ASSISTANT, MESSAGE, TEMPLATE, Meter, TooMuch, Traced
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.tokenizer import Tokenizer
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 1 << 17
 """A template is no longer; those of real models have up to some thirty thousand."""
+
+TOOL_USE = "tool_use"
+"""What a tokenizer's template for conversations with tools is called, if that is not its usual one."""
 
 
 class ChatTemplate:
@@ -46,6 +49,8 @@ class ChatTemplate:
     @cached_property
     def _sandbox(self) -> Sandbox:
         try:
+            from jinja2.sandbox import SandboxedEnvironment
+
             from bpe_cli.chat.sandbox import Sandbox
         except ModuleNotFoundError as error:
             if error.name not in ("jinja2", "markupsafe"):
@@ -53,6 +58,11 @@ class ChatTemplate:
             raise UsageError(
                 f"{self._name} is written in Jinja, which is not installed", hint="pip install 'bpe-cli[chat]'"
             ) from error
+        if not hasattr(SandboxedEnvironment, "wrap_str_format"):  # Jinja2 asks it for ``str.format`` since 3.1.5
+            raise UsageError(
+                f"{self._name} is written in Jinja, and the Jinja2 that is installed is too old to run it safely",
+                hint="pip install 'jinja2>=3.1.6'",
+            )
         return Sandbox(self._date)
 
     @cached_property
@@ -77,7 +87,7 @@ class ChatTemplate:
 
         Raises:
             FormatError: if it is broken.
-            UsageError: if Jinja2 is not installed.
+            UsageError: if Jinja2 is not installed, or too old.
         """
         _ = self._template  # compiling it shows
         return self._sandbox.marks_generation
@@ -93,7 +103,7 @@ class ChatTemplate:
         Raises:
             FormatError: if the template is broken, does what it must not, or does not come to an end.
             InputError: if the template refuses this conversation, or misses something in it.
-            UsageError: if Jinja2 is not installed.
+            UsageError: if Jinja2 is not installed, or too old.
         """
         template, sandbox = self._template, self._sandbox
         from jinja2 import TemplateError, UndefinedError
@@ -146,13 +156,14 @@ def _traced(value: Any, meter: Meter, origin: bytes = MESSAGE) -> Any:
 
 
 def _traced_message(message: Mapping[str, Any], meter: Meter) -> dict[str, Any]:
-    """Return a message; its role, if it is a word, counts as the template's.
+    """Return a message as transformers gives it to a template; its role, if it is a word, counts as the template's.
 
     Templates make special tokens of roles, as in ``'<|' + message.role + '|>'``. Who chooses the role of a
     message says whose turn it is anyway.
     """
     role = message.get("role")
-    traced: dict[str, Any] = _traced(dict(message), meter, ASSISTANT if role in ASSISTANTS else MESSAGE)
+    origin = ASSISTANT if role in ASSISTANTS else MESSAGE
+    traced: dict[str, Any] = _traced(as_transformers_gives_it(message), meter, origin)
     if isinstance(role, str) and ROLE.fullmatch(role):
         traced["role"] = Traced.of(role, TEMPLATE, meter)
     return traced

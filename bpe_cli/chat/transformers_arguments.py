@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bpe_cli.chat.messages import Conversation
+from bpe_cli.chat.messages import REASONING, Conversation, as_transformers_gives_it
 from bpe_cli.chat.provenance import Meter, Traced
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.core_arguments import wrong_type
@@ -85,17 +85,19 @@ def with_mark(conversation: Conversation, field: str) -> tuple[Conversation, str
         InputError: if there is no such text.
     """
     last = dict(conversation.messages[-1]) if conversation.messages else {}
-    text, said = last.get(field), ""
+    text = as_transformers_gives_it(last).get(field)
+    marked, said = text, ""
     if isinstance(text, str):
-        said = text
-        last[field] = text + _TAG
+        marked, said = text + _TAG, text
     elif isinstance(text, list):
         place = max((at for at, part in enumerate(text) if _has_text(part)), default=None)
         if place is not None:
             said = text[place]["text"]
-            last[field] = [*text[:place], text[place] | {"text": text[place]["text"] + _TAG}, *text[place + 1 :]]
-    if last.get(field) == text:
+            marked = [*text[:place], text[place] | {"text": said + _TAG}, *text[place + 1 :]]
+    if marked == text:
         raise InputError(f"{conversation.where}: the last message has no {field} to continue")
+    names = REASONING if field in REASONING else (field,)  # a template may read any of them
+    last |= {name: marked for name in names if last.get(name) == text}
     return replace(conversation, messages=(*conversation.messages[:-1], last)), said
 
 

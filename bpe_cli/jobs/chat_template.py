@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from bpe_cli.corpus.opening import read_whole
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_dataclass import dataclass, replace
 
 if TYPE_CHECKING:
     import datetime
+    from collections.abc import Callable
 
+    from bpe_cli.chat import Conversation
     from bpe_cli.chat.learning import Renders
     from bpe_cli.tokenizer import Tokenizer
+
+    RendererOf = Callable[[Conversation], Renders]
+    """What tells by what a conversation is rendered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +29,17 @@ class Template:
         title: Its name in messages.
         layout: The built-in layout, or None.
         source: The text of the template, in Jinja; None of a layout.
+        with_tools: The template for conversations with tools, if that is another.
     """
 
     title: str
     layout: str | None = None
     source: str | None = None
+    with_tools: Template | None = None
+
+    def of(self, conversation: Conversation) -> Template:
+        """Return the template of a conversation."""
+        return self if self.with_tools is None or conversation.tools is None else self.with_tools
 
     def fit(self, model: Tokenizer) -> Tokenizer:
         """Return the tokenizer with the special tokens that it needs.
@@ -48,6 +59,12 @@ class Template:
             return LAYOUTS[self.layout]
         return ChatTemplate(self.source or "", self.title, special_names(model), date)
 
+    def renderers(self, model: Tokenizer, date: datetime.date | None) -> RendererOf:
+        """Return what tells by what a conversation is rendered, for the tokenizer that fits."""
+        usual = self.renderer(model, date)
+        other = usual if self.with_tools is None else self.with_tools.renderer(model, date)
+        return lambda conversation: usual if conversation.tools is None else other
+
 
 def find_template(name: str | None, model: Tokenizer, *, named: str, stdin: BinaryIO) -> Template:
     """Find the template that has a name, or that a tokenizer has.
@@ -63,8 +80,15 @@ def find_template(name: str | None, model: Tokenizer, *, named: str, stdin: Bina
         InputError: if it cannot be read.
     """
     from bpe_cli.chat import LAYOUTS, is_billed, layout_of_model
+    from bpe_cli.chat.templates import TOOL_USE
 
-    own = dict(model.usage.chat_templates)
+    own = {
+        each: Template("the tokenizer's chat template" + ("" if each == "default" else f" {each}"), source=source)
+        for each, source in model.usage.chat_templates
+    }
+    if not name and TOOL_USE in own:
+        usual = next(iter(own.values()))
+        return usual if usual is own[TOOL_USE] else replace(usual, with_tools=own[TOOL_USE])
     name = name or next(iter(own), None) or (layout_of_model(named) if named else None)
     if name is None:
         counts = '; `to="count"` counts as OpenAI bills' if is_billed(named) else ""
@@ -73,8 +97,7 @@ def find_template(name: str | None, model: Tokenizer, *, named: str, stdin: Bina
             hint=f"built in are {', '.join(LAYOUTS)}; or a file, such as chat_template.jinja{counts}",
         )
     if name in own:
-        title = "the tokenizer's chat template" + ("" if name == "default" else f" {name}")
-        return Template(title, source=own[name])
+        return own[name]
     if name in LAYOUTS:
         return Template(f"the layout {name}", layout=name)
     if not os.path.exists(name) and not name.endswith((".jinja", ".jinja2", ".j2")) and os.sep not in name:

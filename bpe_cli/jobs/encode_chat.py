@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     import datetime
 
     from bpe_cli.chat import Conversation
-    from bpe_cli.chat.learning import Renders
     from bpe_cli.corpus import InputHash, Inputs, Source
+    from bpe_cli.jobs.chat_template import RendererOf
     from bpe_cli.jobs.files import Destination
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.tokenizer import Specials, Tokenizer
@@ -114,11 +114,11 @@ def encode_chat(
         return _write_counts(work, model, named, reader)
     template = find_template(work.chat.template, model, named=named, stdin=work.streams.read)
     model = template.fit(model)
-    renderer = template.renderer(model, work.chat.date)
+    renderer_of = template.renderers(model, work.chat.date)
     note_oddities(model, work.specials, listener)
     if work.to == "text":
-        return _write_text(work, model, renderer, reader)
-    return _write_ids(work, model, renderer, reader)
+        return _write_text(work, model, renderer_of, reader)
+    return _write_ids(work, model, renderer_of, reader)
 
 
 def known_name(tokenizer: AnyTokenizer, model: Tokenizer) -> str:
@@ -294,7 +294,7 @@ def _too_long() -> InputError:
     return InputError(f"a conversation has at most {MAX_BYTES:,} bytes; this one goes on")
 
 
-def _write_ids(work: _Work, model: Tokenizer, renderer: Renders, reader: ConversationReader) -> Encoded:
+def _write_ids(work: _Work, model: Tokenizer, renderer_of: RendererOf, reader: ConversationReader) -> Encoded:
     from bpe_cli import sinks
     from bpe_cli.chat import ChatEncoder
     from bpe_cli.jobs.documents import counts_of, with_edges, with_edges_counted
@@ -317,7 +317,7 @@ def _write_ids(work: _Work, model: Tokenizer, renderer: Renders, reader: Convers
     ):  # fmt: skip
         for batch in batches:
             block = Block.of(
-                encoder.prepare(renderer.render(each, add_generation_prompt=each.wants_answer), each.where)
+                encoder.prepare(renderer_of(each).render(each, add_generation_prompt=each.wants_answer), each.where)
                 for each in batch
             )
             shown = _shown(batch)
@@ -374,7 +374,7 @@ def _write_counts(work: _Work, model: Tokenizer, named: str, reader: Conversatio
     return encoded(sink, work.to, target)
 
 
-def _write_text(work: _Work, model: Tokenizer, renderer: Renders, reader: ConversationReader) -> Encoded:
+def _write_text(work: _Work, model: Tokenizer, renderer_of: RendererOf, reader: ConversationReader) -> Encoded:
     """Write the text of conversations: as it is, or of JSON lines an object a line."""
     import json
 
@@ -385,7 +385,7 @@ def _write_text(work: _Work, model: Tokenizer, renderer: Renders, reader: Conver
     with reader.batches("rendering") as batches, work.target.open() as out:
         for batch in batches:
             for each in batch:
-                rendered = renderer.render(each, add_generation_prompt=each.wants_answer)
+                rendered = renderer_of(each).render(each, add_generation_prompt=each.wants_answer)
                 if refusing is not None:
                     refusing.prepare(rendered, each.where)
                 text = str.__str__(rendered)

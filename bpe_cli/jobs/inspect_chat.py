@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import InputError, UsageError
@@ -91,12 +91,16 @@ def inspect_chat(
     reader = ConversationReader(chat, conversations, files, listener, streams)
     template = find_template(chat.template, model, named=known_name(tokenizer, model), stdin=streams.read)
     model = template.fit(model)
-    renderer, encoder = template.renderer(model, chat.date), ChatEncoder(model, specials)
-    return InspectedConversations(model, _reports(reader, model, renderer, encoder, template.title))
+    renderer_of, encoder = template.renderers(model, chat.date), ChatEncoder(model, specials)
+
+    def report_of(conversation: Conversation) -> ConversationReport:
+        return _report(conversation, model, renderer_of(conversation), encoder, template.of(conversation).title)
+
+    return InspectedConversations(model, _reports(reader, report_of))
 
 
 def _reports(
-    reader: ConversationReader, model: Tokenizer, renderer: Renders, encoder: ChatEncoder, title: str
+    reader: ConversationReader, report_of: Callable[[Conversation], ConversationReport]
 ) -> Iterator[tuple[tuple[str, int], str, ConversationReport]]:
     """Read, render and encode the conversations."""
     number = 0
@@ -104,7 +108,7 @@ def _reports(
         for batch in batches:
             for conversation in batch:
                 number += 1
-                report = _report(conversation, model, renderer, encoder, title)
+                report = report_of(conversation)
                 origin = reader.origin_of(number)
                 yield (origin.name, origin.line or origin.document), conversation.where, report
 

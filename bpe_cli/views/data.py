@@ -40,7 +40,8 @@ class DataView:
         report = self.report
         stored = report.format if report.dtype is None else f"{report.format}, {report.dtype}"
         total = f"{count(report.rows, report.unit)}, {count(report.tokens, 'token')}"
-        yield Line((f"{harmless(report.name)}: {total}", "bold"), f" ({stored}, {report.tokenizer or 'a tokenizer'})")
+        tokenizer = harmless(report.tokenizer) if report.tokenizer else "a tokenizer"
+        yield Line((f"{harmless(report.name)}: {total}", "bold"), f" ({stored}, {tokenizer})")
         yield Line(_ends(report, self.eot))
         if report.first_unknown is not None:
             where, token_id = report.first_unknown

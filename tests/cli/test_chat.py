@@ -208,6 +208,34 @@ def test_the_tokenizers_own_templates(tmp_path):
         assert call("encode", "--chat", *text(INJECTED), "-t", "gpt-4", "--to", "count").text != "16\n"
 
 
+def test_tools_choose_the_template_for_tools(tmp_path):
+    usage = Usage(chat_templates=(("default", "{{ messages[0].content }}"), ("tool_use", "{{ tools | tojson }}")))
+    model = replace(named("gpt2"), usage=usage, name="folder")
+    (tmp_path / "tools.json").write_text('[{"name": "f"}]', "utf-8")
+    talks = tmp_path / "talks.jsonl"
+    talks.write_text("".join(json.dumps({"messages": INJECTED, **each}) + "\n" for each in ({}, {"tools": [{}]})))
+    chat = ("encode", "--chat", "--jsonl", talks, "-t", "folder", "--to", "text")
+
+    def texts(*options):
+        return [json.loads(line)["text"] for line in call(*chat, *options).text.splitlines()]
+
+    with mock.patch("bpe_cli.jobs.encode_chat.load_tokenizer", return_value=model):
+        assert texts() == ["<|im_end|>", "[{}]"]
+        assert texts("--tools", tmp_path / "tools.json") == ['[{"name": "f"}]', "[{}]"]
+        assert texts("--chat-template", "default") == ["<|im_end|>"] * 2
+
+
+def test_who_asks_for_special_tokens_also_in_messages_gets_them_from_any_template(tmp_path):
+    (tmp_path / "t.jinja").write_text("{{ '%s' % [messages[0].content] }}", "utf-8")
+    said = text([{"role": "user", "content": "<|endoftext|>"}])
+    chat = ("encode", "--chat", "-t", "gpt2", "--chat-template", tmp_path / "t.jinja", *said)
+    done = call(*chat)
+    assert done.status == 2
+    assert "in a way that cannot be followed" in done.err
+    assert "--special all" in done.err
+    assert call(*chat, "--special", "all").text == "17816 50256 20520\n"
+
+
 @pytest.mark.parametrize(
     ("options", "message", "hint"),
     [

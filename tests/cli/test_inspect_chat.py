@@ -56,6 +56,11 @@ def test_as_many_as_encode_counts():
     assert [token["id"] for part in report["parts"] for token in part["tokens"]] == ids
 
 
+def test_nothing():
+    done = call("inspect", "--chat", "-T", "[]", "-t", "gpt-3.5-turbo", "--no-generation-prompt")
+    assert done == (0, b"0 tokens: 0 of the messages' text, 0 of the layout gpt-3.5; 0 special, 0 bytes\n", "")
+
+
 def test_a_page(tmp_path):
     done = call(*CHAT, "--html", "chat.html", cwd=tmp_path)
     assert (done.status, done.out, done.err) == (0, b"", "wrote chat.html\n")

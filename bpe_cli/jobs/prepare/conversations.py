@@ -40,16 +40,19 @@ class Conversations:
         """Return it as JSON values, texts by their hash."""
         from hashlib import sha256
 
-        from bpe_cli.support.safe_orjson import orjson
+        from bpe_cli.support import exact_json
 
-        source, tools = self.template.source, self.tools
-        return {
+        source, tools, with_tools = self.template.source, self.tools, self.template.with_tools
+        described = {
             "layout": self.template.layout,
             "template": None if source is None else sha256(source.encode()).hexdigest(),
             "generation_prompt": self.generation_prompt,
-            "tools": None if tools is None else sha256(orjson.dumps(tools)).hexdigest(),
+            "tools": None if tools is None else sha256(exact_json.dumps(tools)).hexdigest(),
             "date": None if self.date is None else self.date.isoformat(),
         }
+        if with_tools is not None and with_tools.source is not None:
+            described["template_with_tools"] = sha256(with_tools.source.encode()).hexdigest()
+        return described
 
 
 def conversations_of(chat: ChatOptions, tokenizer: AnyTokenizer, model: Tokenizer, streams: Streams) -> Conversations:
@@ -70,13 +73,14 @@ def conversations_of(chat: ChatOptions, tokenizer: AnyTokenizer, model: Tokenize
     read = [("the chat template", chat.template or ""), ("the list of tools", chat.tools or "")]
     check_read_once(None, read, streams.read)
     template = find_template(chat.template, model, named=known_name(tokenizer, model), stdin=streams.read)
-    if chat.date is None and "strftime_now" in (template.source or ""):
-        raise UsageError(
-            f"{template.title} writes what day it is, and a data set must not depend on that",
-            hint="`date` says which day it writes",
-        )
+    for each in filter(None, (template, template.with_tools)):
+        if chat.date is None and "strftime_now" in (each.source or ""):
+            raise UsageError(
+                f"{each.title} writes what day it is, and a data set must not depend on that",
+                hint="`date` says which day it writes",
+            )
+        each.renderer(template.fit(model), chat.date).marks_generation  # noqa: B018  # a broken one is refused now
     tools = None if chat.tools is None else tuple(read_tools(read_whole(chat.tools, stdin=streams.read), chat.tools))
-    template.renderer(template.fit(model), chat.date).marks_generation  # noqa: B018  # a broken template is refused now
     return Conversations(template, chat.generation_prompt, tools, chat.date)
 
 

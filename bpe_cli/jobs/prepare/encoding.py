@@ -17,10 +17,10 @@ from bpe_cli.support.messages import show_path
 
 if TYPE_CHECKING:
     from bpe_cli.chat import ChatEncoder, Conversation
-    from bpe_cli.chat.learning import Renders
     from bpe_cli.chat.provenance import Traced
     from bpe_cli.corpus import InputHash
     from bpe_cli.corpus.rows import KeptField, TableRow
+    from bpe_cli.jobs.chat_template import RendererOf
     from bpe_cli.jobs.origins import Origins
     from bpe_cli.jobs.parts import Part
     from bpe_cli.jobs.prepare.conversations import Conversations
@@ -124,7 +124,7 @@ def _encode_conversations(
         return 0
     specials = () if options.refuse_specials else options.specials
     encoder = ChatEncoder(model, specials, refuse=options.refuse_specials)
-    way = _Conversations(job, model, chat, chat.template.renderer(model, chat.date), encoder, taker, rows or ALL_WHOLE)
+    way = _Conversations(job, model, chat, chat.template.renderers(model, chat.date), encoder, taker, rows or ALL_WHOLE)
     number, blank_is_none = 0, job.source.documents != "whole"
     extent = part.inputs[0].extent if part.inputs else None
     tables = _Tables(rows or ALL_WHOLE, origins)
@@ -235,13 +235,13 @@ class _Conversations:
     """
 
     def __init__(
-        self, job: PartJob, model: Tokenizer, chat: Conversations, renderer: Renders, encoder: ChatEncoder,
+        self, job: PartJob, model: Tokenizer, chat: Conversations, renderer_of: RendererOf, encoder: ChatEncoder,
         taker: TakesRows, rows: Rows,
     ) -> None:  # fmt: skip
         self._job = job
         self._model = model
         self._chat = chat
-        self._renderer = renderer
+        self._renderer_of = renderer_of
         self._encoder = encoder
         self._taker = taker
         self._rows = rows
@@ -288,12 +288,13 @@ class _Conversations:
         return conversation
 
     def _render(self, conversation: Conversation) -> _Rendered:
-        text = self._renderer.render(conversation, add_generation_prompt=conversation.wants_answer)
+        renderer = self._renderer_of(conversation)
+        text = renderer.render(conversation, add_generation_prompt=conversation.wants_answer)
         if self._job.options.mask is None:
             return _Rendered(conversation.where, text)
         from bpe_cli.chat.learning import learnt_spans
 
-        return _Rendered(conversation.where, text, learnt_spans(self._renderer, self._encoder, conversation, text))
+        return _Rendered(conversation.where, text, learnt_spans(renderer, self._encoder, conversation, text))
 
     def write(self, batch: list[_Rendered]) -> None:
         """Encode some conversations, and hand them on with their text."""

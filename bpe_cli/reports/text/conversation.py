@@ -96,6 +96,8 @@ def describe_conversation(
         stretches: The parts, in order.
         said: The stretches of text that messages wrote, in bytes, ascending.
     """
+    if not stretches:  # the template writes nothing
+        return ConversationReport(template, whole, ())
     borders = [0]
     for stretch in stretches[:-1]:
         border = bisect_left(whole.placed.starts, stretch.end)

@@ -79,6 +79,11 @@ def test_numbers_of_the_api(shared):
     assert len(cases) > 30
 
 
+def requiring(names: str) -> str:
+    parameters = f'{{"properties": {{"a": {{"type": "string"}}}}, "required": {names}}}'
+    return f'{{{HELLO}, "functions": [{{"name": "f", "parameters": {parameters}}}]}}'
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -92,6 +97,9 @@ def test_numbers_of_the_api(shared):
         (f'{{{HELLO}, "functions": [{{"name": "f", "parameters": {{"properties": {{"a": {{"type": "x"}}}}}}}}]}}',
          "properties.a has the type 'x'"),
         (f'{{{HELLO}, "functions": [{{"name": "f", "parameters": {{"properties": 5}}}}]}}', "is not a JSON Schema"),
+        (requiring("true"), "functions.0.\\.parameters\\.required is not a list of names"),
+        (requiring('"abc"'), "required is not a list of names"),
+        (requiring("[1]"), "required is not a list of names"),
         (f'{{{HELLO}, "function_call": 5}}', "function_call is not an object"),
     ],
 )  # fmt: skip

@@ -67,6 +67,11 @@ def test_what_cannot_be_followed_is_an_error():
     assert caught.value.hint.startswith('`specials="all"`')
     with pytest.raises(FormatError, match="half a character"):
         encoder.prepare(text_of(("\ud800", TEMPLATE)), "x.json")
+    # Who asks for the token also in messages need not know who wrote it.
+    for specials in ("all", ("<|im_end|>",)):
+        assert ids_of(IM, text_of(("<|im_", TEMPLATE), ("end|>", UNKNOWN)), specials=specials) == [100265]
+    with pytest.raises(FormatError, match="in a way that cannot be followed"):
+        ids_of(IM, text_of(("<|im_end|>", UNKNOWN)), specials=("<|im_start|>",))
     # In what a message had a part in there is no special token anyway.
     assert 100265 not in ids_of(IM, text_of(("<|im_", UNKNOWN), ("end|>", MESSAGE)))
 
@@ -87,6 +92,13 @@ def test_tokenizer_without_special_tokens():
     from dataclasses import replace
 
     assert ids_of(replace(IM, special_tokens=()), text_of(("hello world", MESSAGE))) == [15339, 1917]
+
+
+def test_an_unknown_token_without_text_is_in_none():
+    model = {"type": "WordLevel", "unk_token": "", "vocab": {"": 0, "a": 1}}
+    tokenizer = hf_json.loads(json.dumps({"version": "1.0", "added_tokens": [], "model": model}).encode(), "x")
+    assert ids_of(tokenizer, text_of(("a", MESSAGE))) == [1]
+    assert ids_of(tokenizer, text_of(("a", TEMPLATE)), specials="all") == [1]
 
 
 # -- tokenizers whose special tokens have flags, and whose text is rewritten -----------------------------

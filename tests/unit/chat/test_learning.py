@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.chat import LAYOUTS, ChatEncoder, ChatTemplate, Conversation, special_names
 from bpe_cli.chat.learning import MOST_TURNS, learnt_spans
-from bpe_cli.errors import InputError
+from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import load
 from bpe_cli.stages import SpecialToken
 from bpe_cli.support.blocks import Block
@@ -123,6 +123,40 @@ def test_an_end_that_differs_at_the_end_of_the_conversation() -> None:
     opened = "{% if add_generation_prompt %}assistant: {% endif %}"
     # An id counts as soon as one byte of it does: here the blank is the opened turn's.
     assert shown(IM, template(plain + opened), TALK) == [" hello\n", " farewell\n"]
+
+
+def test_a_system_prompt_of_the_templates_own_opens_no_turn() -> None:
+    """What closes it closes the turns of the model too, which is to learn to write that."""
+    source = (
+        "{% if messages[0].role != 'system' %}{{ '<|im_start|>system\nBe brief.<|im_end|>\n' }}{% endif %}"
+        + CHATML.replace("+ '<|im_end|>'", "+ ('<|im_sep|>' if m.role == 'assistant' else '') + '<|im_end|>'")
+    )
+    separated = LAYOUTS["gpt-4-32k"].fit(IM, "gpt-4-32k")
+    assert shown(separated, template(source), TALK) == ["hello<|im_sep|><|im_end|>", "farewell<|im_sep|><|im_end|>"]
+
+
+def test_a_template_that_always_wants_an_answer() -> None:
+    last = "not add_generation_prompt and messages[-1].role == 'user'"
+    source = "{% if " + last + " %}{{ raise_exception('no answer') }}{% endif %}" + CHATML
+    assert shown(IM, template(source), TALK) == ["hello<|im_end|>", "farewell<|im_end|>"]
+
+
+def test_what_the_model_said_may_come_again_in_the_turn_of_a_tool() -> None:
+    source = (
+        "{% set ns = namespace(called='') %}{% for m in messages %}"
+        "{% if m.tool_calls %}{% set ns.called = m.tool_calls[0].name %}{% endif %}"
+        "{{ '<|im_start|>' + (ns.called if m.role == 'tool' else m.role) + '\n' }}"
+        "{{ (ns.called if m.tool_calls else m.content) + '<|im_end|>\n' }}{% endfor %}"
+        "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+    )
+    call = {"role": "assistant", "tool_calls": [{"name": "clock"}]}
+    messages = [TALK[0], call, {"role": "tool", "content": "noon"}, TALK[3]]
+    assert shown(IM, template(source), messages) == ["clock<|im_end|>", "farewell<|im_end|>"]
+
+
+def test_half_a_character_of_the_template_is_named() -> None:
+    with pytest.raises(FormatError, match=r"x\.json: the chat template writes half a character"):
+        learnt(IM, template("\ud800" + CHATML), TALK)
 
 
 def test_the_past_written_otherwise() -> None:

@@ -59,6 +59,7 @@ def test_the_models_turn_is_opened_unless_it_spoke_last(roles, wanted):
         (b'[{"role": "\\ud800"}]', "m.json:1:12: invalid JSON: "),
         (b'[{"role": "u", "x": ' + b"[" * 100 + b"]" * 100 + b"}]", "m.json: messages is nested deeper than 64 levels"),
         (b"[" * 1_000_000, "invalid JSON: "),
+        (b'[{"role": "u",\n "x": ' + b"1" * 5000 + b"}]", "m.json:2:7: invalid JSON: number is infinity"),
     ],
 )  # fmt: skip
 def test_what_is_no_conversation(data, message):

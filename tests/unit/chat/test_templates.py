@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jinja2.exceptions import TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
 
 from bpe_cli.chat import ChatTemplate, Conversation, provenance, read_conversation, special_names
 from bpe_cli.chat.provenance import Meter
 from bpe_cli.errors import FormatError, InputError, UsageError
 from tests.counted import at_least, compared
-from tests.needs import NO_LIMITS, posix
+from tests.needs import NO_LIMITS, needs, posix
 from tests.thorough import more
 from tests.work import cost
 
@@ -131,6 +131,39 @@ def test_text_is_that_of_transformers(shared, name):
         assert found == case["rendered"]
 
 
+@pytest.fixture(scope="module")
+def rival():
+    """Return a tokenizer of transformers."""
+    tokenizers, transformers = needs("tokenizers"), needs("transformers")
+    words = tokenizers.models.WordLevel({"a": 0}, unk_token="a")
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizers.Tokenizer(words))
+
+
+OPTIONAL = ("content", "reasoning_content", "thinking", "reasoning", "tool_calls", "name")
+SPARSE = st.fixed_dictionaries(
+    {"role": st.sampled_from(["user", "assistant"])},
+    optional=dict.fromkeys(OPTIONAL, st.none() | st.text("ab ", max_size=3)),
+)
+
+
+@settings(max_examples=50)
+@given(messages=st.lists(SPARSE, min_size=1, max_size=3))
+def test_messages_are_given_as_transformers_gives_them(messages, rival):
+    """Nothing is null, and reasoning has the names that templates look for."""
+    source = "{% for m in messages %}{{ m | tojson }}{{ m.content }}{{ m.thinking }}{{ m.name is none }};{% endfor %}"
+    expected = rival.apply_chat_template(messages, chat_template=source, tokenize=False)
+    conversation = Conversation(tuple(messages))
+    assert ChatTemplate(source, "t").render(conversation, add_generation_prompt=False) == expected
+    assert len(conversation.messages[0]) == len(messages[0]), "it is as it was"
+
+
+def test_integers_are_exact():
+    data = b'[{"role": "assistant", "tool_calls": [{"arguments": {"wei": 100000000000000000001}}]}]'
+    template = ChatTemplate("{{ messages[0].tool_calls[0].arguments | tojson }}", "t")
+    found = template.render(read_conversation(data, "x.json"), add_generation_prompt=False)
+    assert found == '{"wei": 100000000000000000001}'
+
+
 def test_origins_of_a_rendering():
     template = ChatTemplate("<{{ messages[0].role }}>{{ messages[0].content }}{{ bos_token }}", "t", NAMES)
     found = template.render(Conversation(({"role": "user", "content": "<s>"},)), add_generation_prompt=False)
@@ -174,6 +207,15 @@ def test_without_jinja_the_way_out_is_named(monkeypatch):
         ChatTemplate("x", "x.jinja").render(Conversation(()), add_generation_prompt=False)
     assert caught.value.message == "x.jinja is written in Jinja, which is not installed"
     assert caught.value.hint == "pip install 'bpe-cli[chat]'"
+
+
+def test_a_jinja_that_does_not_ask_the_sandbox_about_formatting(monkeypatch):
+    """Before Jinja2 3.1.5, a template could make a text of any size by ``str.format``."""
+    monkeypatch.delattr(SandboxedEnvironment, "wrap_str_format")
+    with pytest.raises(UsageError) as caught:
+        ChatTemplate("{{ '{:>9}'.format(1) }}", "x.jinja").render(Conversation(()), add_generation_prompt=False)
+    assert caught.value.message.startswith("x.jinja is written in Jinja, and the Jinja2 that is installed is too old")
+    assert caught.value.hint == "pip install 'jinja2>=3.1.6'"
 
 
 LOOP = "{% set ns = namespace(x=START) %}{% for i in range(100) %}{% set ns.x = NEXT %}{% endfor %}{{ ns.x }}"

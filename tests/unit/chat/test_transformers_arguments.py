@@ -36,6 +36,18 @@ def test_the_last_part_that_is_text_is_continued():
     assert GPT2.apply_chat_template(thought, continue_final_message="thinking", **options) == "well"
 
 
+@pytest.mark.parametrize("field", ["reasoning_content", "thinking"])
+@pytest.mark.parametrize("read", ["reasoning_content", "thinking"])
+@pytest.mark.parametrize("names", [["reasoning"], ["thinking"], ["thinking", "reasoning_content"]])
+def test_reasoning_is_continued_by_any_of_its_names(field, read, names):
+    template = f"<think>{{{{ messages[0].{read} }}}}</think>{{{{ messages[0].content }}}}"
+    given = [{"role": "assistant", "content": "x", **dict.fromkeys(names, "Well, ")}]
+    render = needs("transformers.utils.chat_template_utils").render_jinja_template
+    (expected,), _ = render(conversations=[given], chat_template=template, continue_final_message=field)
+    ours = {"chat_template": template, "continue_final_message": field, "tokenize": False}
+    assert GPT2.apply_chat_template(given, **ours) == expected
+
+
 def test_a_layout_continues_too():
     names = (b"<|im_start|>", b"<|im_end|>")
     chat = GPT2.with_special_tokens(SpecialToken(text, number) for number, text in enumerate(names, 50257))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +20,7 @@ from bpe_cli.jobs.inspect_chat import inspect_chat
 from bpe_cli.stages import SpecialToken
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import named_encodings
+from bpe_cli.tokenizer.usage import Usage
 from bpe_cli.trainers import TRAINERS, train
 from tests.counted import at_least, compared
 from tests.profiles import MANY
@@ -191,6 +193,26 @@ def test_other_models(algorithm, tmp_path):
     assert [part.messages for part in report.parts] == [(0, 1), (1, 2)]
     assert sum(part.token_count for part in report.parts) == report.whole.token_count
     assert all(part.said_count for part in report.parts)
+
+
+def test_a_conversation_that_is_written_as_nothing(tmp_path):
+    (tmp_path / "t.jinja").write_text("{% for m in messages %}{% endfor %}")
+    report = inspected([], MODEL, template=str(tmp_path / "t.jinja"))
+    assert (report.parts, report.whole.token_count, report.said_count) == ((), 0, 0)
+    (part,) = inspected([("user", "hi"), ("user", "you")], MODEL, template=str(tmp_path / "t.jinja")).parts
+    assert (part.messages, part.token_count, part.said_count) == ((0, 2), 0, 0)
+
+
+def test_tools_choose_the_template_for_tools():
+    usage = Usage(chat_templates=(("default", "{{ messages[0].content }}"), ("tool_use", "{{ tools | tojson }}")))
+    tokenizer = replace(named_encodings.named("gpt2"), usage=usage)
+    talks = [{"messages": [{"role": "user", "content": "hi"}]} | tools for tools in ({}, {"tools": [{"name": "f"}]})]
+    source = Source(text="\n".join(map(json.dumps, talks)), documents="jsonl")
+    reports = [report for _, _, report in inspect_chat(source, tokenizer).documents]
+    assert [(each.template, each.whole.byte_count) for each in reports] == [
+        ("the tokenizer's chat template", len("hi")),
+        ("the tokenizer's chat template tool_use", len('[{"name": "f"}]')),
+    ]
 
 
 def test_refusals():

@@ -235,6 +235,39 @@ def test_what_is_said_of_conversations_is_checked(talks: Source, tmp_path: Path)
             PrepareOptions(**changes)  # type: ignore[arg-type]
 
 
+def test_tools_choose_the_template_for_tools(tmp_path: Path) -> None:
+    """One template marks what the model generates, and the other does not."""
+    marked = "{% for m in messages %}{% generation %}{{ m.content }}{% endgeneration %}{% endfor %}"
+    plain = (
+        "{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}"
+        "{% if add_generation_prompt %}[assistant] {% endif %}"
+    )
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yo"}]
+    talks = [{"messages": talk}, {"messages": talk, "tools": [{}]}]
+    (tmp_path / "talks.jsonl").write_text("\n".join(map(json.dumps, talks)))
+    source = Source((str(tmp_path / "talks.jsonl"),), documents="jsonl")
+
+    def folder_of(name: str, default: str, tool_use: str) -> Path:
+        folder = tmp_path / name
+        (folder / "additional_chat_templates").mkdir(parents=True)
+        bpe_cli.load("gpt2").save(folder / "tokenizer.json")
+        (folder / "chat_template.jinja").write_text(default)
+        (folder / "additional_chat_templates" / "tool_use.jinja").write_text(tool_use)
+        return folder
+
+    prepare(source, str(folder_of("a", marked, plain)), CHAT, folder=tmp_path / "out", processes=1)
+    decode = bpe_cli.load("gpt2").decode
+    columns = [(row["input_ids"], row["loss_mask"]) for row in table(tmp_path / "out")]
+    learnt = [decode([id_ for id_, mark in zip(ids, mask, strict=True) if mark]) for ids, mask in columns]
+    assert [decode(ids) for ids, _ in columns] == ["hiyo", "[user] hi\n[assistant] yo\n"]
+    assert learnt == ["hiyo", " yo\n"]
+    with pytest.raises(UsageError, match="made with other settings: "):
+        prepare(source, str(folder_of("b", marked, plain + " ")), CHAT, folder=tmp_path / "out", processes=1)
+    dated = str(folder_of("c", marked, plain + "{{ strftime_now('%d') }}"))
+    with pytest.raises(UsageError, match="the tokenizer's chat template tool_use writes what day it is"):
+        prepare(source, dated, CHAT, folder=tmp_path / "dated", processes=1)
+
+
 def test_the_plan_knows_the_template(talks: Source, tmp_path: Path) -> None:
     path = tmp_path / "t.jinja"
     path.write_text("{% for m in messages %}{% generation %}{{ m.content }}{% endgeneration %}{% endfor %}")

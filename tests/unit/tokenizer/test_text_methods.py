@@ -6,6 +6,7 @@ Length: one part for each of the methods, which are many.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import os
 import pickle
@@ -487,6 +488,38 @@ def test_a_template_finds_what_it_is_given():
         [{"role": "user", "content": "hi"}], chat_template=template, tools=[1], mood="good", tokenize=False
     )
     assert text == "hi [1] good"
+
+
+def test_tools_choose_the_template_for_tools():
+    said = "{{ messages[0].content }}"
+    usage = Usage(chat_templates=(("default", said), ("tool_use", "{{ tools | tojson }}" + said)))
+    chat = dataclasses.replace(GPT2, usage=usage)
+    hi = [{"role": "user", "content": "hi"}]
+    assert chat.apply_chat_template(hi, tokenize=False) == "hi"
+    assert chat.apply_chat_template(hi, tokenize=False, tools=[{"name": "f"}]) == '[{"name": "f"}]hi'
+    assert chat.apply_chat_template(hi, tokenize=False, tools=[]) == "[]hi"
+    assert chat.apply_chat_template(hi, tokenize=False, tools=[{}], chat_template="default") == "hi"
+
+
+def test_integers_of_a_conversation_are_exact():
+    template = "{{ messages[0].tool_calls | tojson }} {{ most }}"
+    calls = [{"arguments": {"wei": 100000000000000000001, "of": None}}]
+    text = GPT2.apply_chat_template(
+        [{"role": "assistant", "tool_calls": calls}], chat_template=template, tokenize=False, most=-(1 << 70)
+    )
+    assert text == f"{json.dumps(calls)} {-(1 << 70)}"
+    large = 1 << 70
+    nothing = (
+        (10**5000, "4300"),
+        (10**400, "infinity"),
+        ([large, {1}], "set is not"),
+        ([large, float("nan")], "float"),
+    )
+    for value, message in nothing:
+        with pytest.raises(TypeError, match=f"messages must be of what JSON has: .*{message}"):
+            GPT2.apply_chat_template([{"role": "user", "x": value}], chat_template=template)
+    with pytest.raises(InputError, match="lone surrogate"):
+        GPT2.apply_chat_template([{"role": "user", "x": large, "content": "\ud800"}], chat_template=template)
 
 
 def test_what_is_no_conversation_is_refused():
