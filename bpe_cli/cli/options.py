@@ -400,11 +400,17 @@ def choice_of(name: str | None, pattern: str | None = None, add_special: list[st
     """Return the choice of a tokenizer that the options make, without loading it.
 
     Raises:
-        UsageError: if a special token is not TEXT=ID.
+        UsageError: if the name is empty, or a special token is not TEXT=ID.
     """
     from bpe_cli.jobs.tokenizers import TokenizerChoice
 
-    choice = TokenizerChoice(name or os.environ.get("BPE_TOKENIZER") or _of_project() or DEFAULT_TOKENIZER, pattern)
+    if name is None:
+        name = os.environ.get("BPE_TOKENIZER") or _of_project()
+    if name == "":
+        raise UsageError(
+            "the name of a tokenizer is empty", hint='if a shell variable holds it, as in -t "$TOK", it may not be set'
+        )
+    choice = TokenizerChoice(DEFAULT_TOKENIZER if name is None else name, pattern)
     return replace(choice, added=additions_of(add_special)) if add_special else choice
 
 
