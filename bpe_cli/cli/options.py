@@ -497,6 +497,18 @@ def share_of(part: str | None) -> "Share | None":
     if part is None:
         return None
     number, _, of = part.partition("/")
-    if not (number.isascii() and number.isdigit() and of.isascii() and of.isdigit()):
+    if not (is_number(number) and is_number(of)):
         raise UsageError(f"--part {part!r} is not K/N", hint="for example: --part 3/8")
     return Share(int(number), int(of))
+
+
+_MOST_DIGITS = 18
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number: of some digits, as Python does not read thousands of them.
+
+    >>> is_number("3"), is_number("-3"), is_number("9" * 5000)
+    (True, False, False)
+    """
+    return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS

@@ -259,7 +259,7 @@ class Parts:
         """
         if self.deep == "all":
             return None
-        if self.deep is None or not (self.deep.isascii() and self.deep.isdigit() and int(self.deep)):
+        if self.deep is None or not (options.is_number(self.deep) and int(self.deep)):
             raise UsageError(
                 f"--deep {self.deep!r} is not a number of parts", hint="for example: --deep 3, or --deep all"
             )
