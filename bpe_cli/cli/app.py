@@ -90,7 +90,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         _fill_streams()
         _drop_wild_sizes()
-        words, anywhere = _apart(words)
+        # A word that is being completed stays where it is.
+        ended = len(words) - (os.environ.get(_COMPLETION) in _SHELLS)
+        before, anywhere = _apart(words[:ended])
+        words = [*before, *words[ended:]]
         debug = "--debug" in anywhere
         try:
             status = _run(words, "--no-config" in anywhere, HELP_ALL in anywhere, is_process=arguments is None)
