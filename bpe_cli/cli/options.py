@@ -307,7 +307,7 @@ class Documents:
             raise UsageError("--lines and --jsonl cannot be used together")
         if self.jsonl and self.plain:
             raise UsageError("--plain and --jsonl cannot be used together", hint="--plain takes lines of JSON for text")
-        if self.plain and self.text is not None:
+        if typed("plain", self.plain) and self.text is not None:
             message = "--plain says how inputs are taken, and --text is text in any case"
             raise UsageError(message, hint="leave --plain out")
         source = Source(
@@ -318,6 +318,7 @@ class Documents:
             block_bytes=block_size,
             plain=self.plain,
             member=self.member,
+            field_is_default=self.field is not None and typed("field", self.field) is None,
         )
         if not self.inputs and waits_for_keyboard(source, sys.stdin.buffer):
             raise UsageError(
