@@ -6,7 +6,7 @@ import sys
 
 from bpe_cli.cli import argv_fast as clear_words
 from bpe_cli.cli import config
-from bpe_cli.cli.console import drop, report, tell
+from bpe_cli.cli.console import drop, report, shows_bars, tell
 from bpe_cli.cli.options import HELP, HELP_ALL, Option, call, parameters_of
 from bpe_cli.errors import BpeError
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated
@@ -90,7 +90,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         _fill_streams()
         _drop_wild_sizes()
-        words, anywhere = _apart(words)
+        # A word that is being completed stays where it is.
+        ended = len(words) - (os.environ.get(_COMPLETION) in _SHELLS)
+        before, anywhere = _apart(words[:ended])
+        words = [*before, *words[ended:]]
         debug = "--debug" in anywhere
         try:
             status = _run(words, "--no-config" in anywhere, HELP_ALL in anywhere, is_process=arguments is None)
@@ -167,7 +170,7 @@ def _end_if_memory_is_refused(words: list[str]) -> None:
     """Have the core end this process with a sentence where it would be aborted: where no exception can tell of it."""
     from bpe_cli import _core
 
-    bar = "\n" if sys.stderr.isatty() else ""  # one may be in the line
+    bar = "\n" if shows_bars() else ""  # one may be in the line
     message = f"{bar}error: {_WANT_OF_MEMORY}\n\nhint: {_way_out_of_memory(words)}\n"
     _core.end_without_memory(message.encode(), BpeError.exit_code)
 
@@ -270,10 +273,10 @@ def _fill_streams() -> None:
 
 
 def _drop_wild_sizes() -> None:
-    """Drop impossible sizes of a screen: rich would write lines of a million blanks."""
+    """Drop impossible sizes of a screen: rich would write lines of a million blanks, or nothing into no columns."""
     for name in ("COLUMNS", "LINES"):
         size = os.environ.get(name, "1")
-        if not (size.isascii() and size.isdigit() and len(size) <= _MOST_DIGITS):
+        if not (size.isascii() and size.isdigit() and len(size) <= _MOST_DIGITS and int(size)):
             del os.environ[name]
 
 

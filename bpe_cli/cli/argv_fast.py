@@ -17,6 +17,7 @@ from bpe_cli.cli.options import (
     defaults_of,
     inner,
     is_list,
+    is_number,
     parameters_of,
     without_none,
 )
@@ -24,8 +25,6 @@ from bpe_cli.support.fast_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any
-
-_MOST_DIGITS = 18
 
 
 class Unclear(Exception):
@@ -181,18 +180,14 @@ def _one(text: str, kind: Any, declared: Option | Argument) -> object:
         return _integer(text, declared)
     elif kind is float:
         whole, point, part = text.partition(".")
-        if not (_is_number(whole) and (_is_number(part) if point else not part)):
+        if not (is_number(whole) and (is_number(part) if point else not part)):
             raise Unclear(text)
         return float(text)
     raise Unclear(text)
 
 
 def _integer(text: str, declared: Option | Argument) -> int:
-    number = int(text) if _is_number(text) else -1
+    number = int(text) if is_number(text) else -1
     if number < declared.settings.get("min", 0) or number > declared.settings.get("max", number):
         raise Unclear(text)
     return number
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS

@@ -6,7 +6,7 @@ from functools import partial
 from bpe_cli.cli import options
 from bpe_cli.cli.compare_output import Checks, CompareOutput, Measured, Written, show
 from bpe_cli.cli.console import ConsoleListener, note, process_streams
-from bpe_cli.cli.idle import given_in, refuse_idle
+from bpe_cli.cli.idle import as_typed, given_in, refuse_idle
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.parts_folder import counted_parts, parts_folder
 from bpe_cli.errors import UsageError
@@ -182,7 +182,7 @@ class Probes:
             | ({"data"} if self.pairs is not None else set())
         )
         probes = frozenset(each for each in PROBES if each in words or "all" in words)
-        if self.pivot is not None and "languages" not in probes:
+        if options.typed("pivot", self.pivot) is not None and "languages" not in probes:
             raise UsageError("--pivot is for --probe languages and --parallel")
         return probes
 
@@ -307,11 +307,12 @@ def run(
             raise UsageError("--ids and --tallies-dir are different comparisons", hint="ask for one at a time")
         _compare_ids(compared, measured, probes, written, checks, documents, special, pattern, threads, screen)
         return
-    conditions, limits = checks.conditions(), checks.limits()
     names, inputs, text = probes.names(), documents.inputs, documents.text
     idle = not inputs and text is None and bool(names or probes.words or probes.overlap) and not probes.diff
+    checks = as_typed(checks) if idle else checks
+    conditions, limits = checks.conditions(), checks.limits()
     output = CompareOutput.of(measured, written, _drawable(compared, names, idle=idle))
-    if probes.diff_limit is not None and not probes.diff:
+    if options.typed("diff_limit", probes.diff_limit) is not None and not probes.diff:
         raise UsageError("--diff-limit is for --diff")
     if written.csv and probes.asked:
         raise UsageError(f"--csv holds measurements of inputs only, not {probes.asked}", hint="--json holds both")
@@ -368,21 +369,8 @@ def _compare_ids(
     """Verify a port: nothing else of a comparison is asked for then."""
     from bpe_cli.cli.compare_ids import show_ids, tokenizers_among
 
-    report = replace(written, json=False).asked
-    others = {
-        probes.asked or "": probes.asked is not None,
-        "--metric": measured.metric,
-        "--speed": measured.speed,
-        report or "": report is not None,
-        "--fail-if": checks.fail_if,
-        "--max-regression": checks.max_regression,
-        "--baseline": compared.baseline,
-        "--fewest": compared.fewest,
-        "--pivot": options.typed("pivot", probes.pivot),
-        "--diff-limit": options.typed("diff_limit", probes.diff_limit),
-    }
-    if idle := next((name for name, value in others.items() if value), None):
-        raise UsageError(f"--ids and {idle} are different comparisons", hint="ask for one at a time")
+    if idle := given_in(probes, measured, written, checks, compared, but=("ids", "json", "against", "tokenizer")):
+        raise UsageError(f"--ids and {idle[0]} are different comparisons", hint="ask for one at a time")
     tokenizers, texts = tokenizers_among(compared.tokenizer or (), documents.inputs or (), checks.against)
     show_ids(
         tuple(_labelled(name, pattern) for name in tokenizers), replace(documents, inputs=texts), special,

@@ -44,6 +44,9 @@ _HARMLESS = "Running"
 """The panel of the options that change no result."""
 _SHOWN = ("color", "progress", "quiet")
 
+_MOST_BITS = 64
+"""Of an integer: TOML promises no more, and larger ones may be neither a float nor written in a message."""
+
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
@@ -114,6 +117,8 @@ def defaults_for(name: str, commands: "Iterable[str]", load: "Callable[[str], Ca
         tokenizer = values.pop("tokenizer")
         noted.pop("tokenizer")
     quiet = bool(values.pop("quiet", False))
+    if os.environ.get("NO_COLOR") or os.environ.get("FORCE_COLOR"):
+        values.pop("color", None)  # the environment comes first
     return Defaults(path, values, tokenizer, noted, quiet)
 
 
@@ -149,6 +154,8 @@ def _table_of(path: str) -> "Any":
         document = tomllib.loads(data.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{path} is not TOML: {error}", hint="--no-config runs without it") from error
+    except ValueError as error:  # as Python says of thousands of digits
+        raise InputError(f"{path}: an integer has too many digits", hint="--no-config runs without it") from error
     tool = document.get("tool")
     return tool.get(TABLE) if isinstance(tool, dict) else None
 
@@ -223,6 +230,8 @@ def _not_in_a_file(place: str) -> UsageError:
 def _checked(path: str, table: str, key: str, value: object, kind: "Any", declared: "Argument | Option") -> object:
     """Return a value of the option's type."""
     where = f"{path}: {table} {key}"
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise UsageError(f"{where}: the number is too large")
     kind = without_none(kind)
     if is_list(kind):
         if not isinstance(value, list):
@@ -230,7 +239,7 @@ def _checked(path: str, table: str, key: str, value: object, kind: "Any", declar
         return [_checked(path, table, key, each, inner(kind), declared) for each in value]
     choices = choices_of(kind, declared)
     if choices is not None:
-        if value not in choices:
+        if not isinstance(value, str) or value not in choices:
             near = nearest(value, choices) if isinstance(value, str) else []
             raise UsageError(
                 f"{where}: there is no {_toml(value)}", hint=did_you_mean(near, f"there are {', '.join(choices)}")

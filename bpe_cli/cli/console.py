@@ -36,23 +36,13 @@ _ARGUMENTS = {
     "development": "--dev",
     "held_out": "--valid",
     "corpora": "--language",
-    "d_model": "--d-model",
-    "languages": "--language",
+    "d_model": "--d-model", "languages": "--language",
     "library": "--against",
     "ratios": "--ratio",
     "sizes": "--vocab-size",
-    "weights": "--weight",
-    "pictures": "--svg",
-    "generation_prompt=False": "--no-generation-prompt",
-    "glossaries": "--glossary",
-    "limits": "--max-regression",
-    "output": "-o",
-    "page": "--html",
-    "processes": "-j",
-    "length": "--pack or --max-length",
-    "share": "--part",
-    "special_tokens": "--special",
-    "specials": "--special",
+    "weights": "--weight", "pictures": "--svg", "generation_prompt=False": "--no-generation-prompt",
+    "glossaries": "--glossary", "limits": "--max-regression", "output": "-o", "page": "--html", "processes": "-j",
+    "length": "--pack or --max-length", "share": "--part", "special_tokens": "--special", "specials": "--special",
     **{
         each: f"--set {each}"
         for each in (
@@ -187,7 +177,7 @@ def stdout_console(color: Color) -> Console:
     from rich.console import Console
 
     screen: dict[str, Any] = {"width": _width(), "highlight": False}
-    if os.environ.get("TERM", "").lower() in ("dumb", "unknown"):  # there rich takes 80 by 25, unless it is told both
+    if _is_dumb():  # there rich takes 80 by 25, unless it is told both
         import shutil
 
         size = shutil.get_terminal_size()
@@ -200,6 +190,16 @@ def stdout_console(color: Color) -> Console:
         screen["color_system"] = Console().color_system or "256"
         return Console(force_terminal=True, no_color=False, **screen)
     return Console(**screen)
+
+
+def _is_dumb() -> bool:
+    """Return whether the terminal moves no cursor."""
+    return os.environ.get("TERM", "").lower() in ("dumb", "unknown")
+
+
+def shows_bars() -> bool:
+    """Return whether stderr is a terminal on which a bar can be drawn over itself."""
+    return sys.stderr.isatty() and not _is_dumb()
 
 
 def requested_columns() -> int | None:
@@ -254,7 +254,7 @@ def print_json(value: dict[str, Any]) -> None:
 def progress(
     total: int | None, what: str, *, quiet: bool, printing: bool, unit: str = "B"
 ) -> Iterator[Callable[[int], None]]:
-    """Show progress on stderr while the block runs, if stderr is a terminal that shows nothing else meanwhile.
+    """Show progress on stderr while the block runs, if a bar can be drawn there, and nothing else is shown meanwhile.
 
     Args:
         total: How much there is, or None when unknown.
@@ -267,7 +267,7 @@ def progress(
         What to call with each further amount.
     """
     global _bar
-    if quiet or printing or not sys.stderr.isatty():
+    if quiet or printing or not shows_bars():
         yield lambda _: None
         return
     from tqdm import tqdm

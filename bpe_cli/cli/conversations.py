@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from bpe_cli.cli.idle import given_in
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass
@@ -71,7 +72,7 @@ class Conversations:
         Raises:
             UsageError: if something is.
         """
-        if not self.chat and self != Conversations():
+        if not self.chat and given_in(self):
             raise UsageError(
                 "--chat-template, --generation-prompt, --tools and --date are for conversations only",
                 hint="--chat reads them",

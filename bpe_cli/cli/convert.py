@@ -6,6 +6,7 @@ from functools import partial
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, process_streams
+from bpe_cli.cli.idle import as_typed
 from bpe_cli.cli.options import Argument, Option
 from bpe_cli.errors import UsageError
 from bpe_cli.formats import FORMATS
@@ -157,6 +158,13 @@ class Changes:
     plain: options.Plain = False
     field: options.Field = None
 
+    def without_idle_defaults(self) -> "Changes":
+        """Return these without what a project's file says of a corpus, or of a size, where none is asked for."""
+        idle = [] if self.extend else ["vocab_size", "add"]
+        if not (self.counts_from or self.by or self.extend):
+            idle += ["lines", "jsonl", "plain", "field"]
+        return as_typed(self, *idle) if idle else self
+
     def change(self, running: options.Running) -> "Change | None":
         """Return the change that is asked for; None for none.
 
@@ -196,8 +204,7 @@ class Changes:
         if self.id_map is not None and not asked:
             raise UsageError("--id-map goes with a change", hint=f"one of {', '.join(given)}")
         learn_from = self.by or self.extend
-        says = self.lines or self.jsonl or self.plain or options.typed("field", self.field) is not None
-        if says and not (self.counts_from or learn_from):
+        if not (self.counts_from or learn_from) and (self.lines or self.jsonl or self.plain or self.field is not None):
             raise UsageError("--lines, --jsonl, --plain and --field need a corpus")
         if not asked:
             return None
@@ -256,7 +263,7 @@ def run(
         pattern=held.pattern,
         special_tokens=options.additions_of(held.add_special),
         allow_loss=held.losses,
-        change=changes.change(running),
+        change=changes.without_idle_defaults().change(running),
         stdout=sys.stdout.buffer,
         listener=listener,
         streams=process_streams(),

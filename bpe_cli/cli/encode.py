@@ -6,6 +6,7 @@ from functools import partial
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, on_terminal, process_streams
 from bpe_cli.cli.conversations import Conversations
+from bpe_cli.cli.idle import as_typed
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.parts import Parts
 from bpe_cli.errors import UsageError
@@ -209,9 +210,9 @@ class Drawing:
             raise UsageError(
                 "--dropout and --sample cannot be used together", hint="dropout is for BPE, --sample for unigram"
             )
-        if self.nbest and self.sample is None:
+        if options.typed("nbest", self.nbest) and self.sample is None:
             raise UsageError("--nbest needs --sample", hint="for example: --sample 0.1 --nbest 64")
-        if self.dropout_mode != "paper" and self.dropout is None:
+        if options.typed("dropout_mode", self.dropout_mode) not in (None, "paper") and self.dropout is None:
             raise UsageError("--dropout-mode needs --dropout", hint="for example: --dropout 0.1")
         seed = self.seed or 0
         if self.dropout is not None:
@@ -262,6 +263,11 @@ def run(
             hint="leave out --sample or --dropout",
         )
     segmented, output = written.to == "segmented", written.output
+    applied, written, documents, drawing = _without_idle_defaults(
+        applied, written, documents, drawing, chat=conversations.chat
+    )
+    subwords = subwords if segmented else as_typed(subwords)
+    parts = parts.without_idle_defaults(None if conversations.chat else written.to)
     _check_idle(written.to, applied, written, conversations, subwords)
     if conversations.chat:
         parts.check_idle()
@@ -280,6 +286,28 @@ def run(
     )
     what = "line" if segmented else "conversation" if conversations.chat else "document"
     _show(done, what, output, subwords.write_vocabulary, listener, applied.counted_too)
+
+
+def _without_idle_defaults(
+    applied: options.Applied, written: Written, documents: options.Documents, drawing: Drawing, *, chat: bool
+) -> tuple[options.Applied, Written, options.Documents, Drawing]:
+    """Return the options without what a project's file says of other things than are read and written here."""
+    from bpe_cli.jobs.documents import kind_written
+    from bpe_cli.jobs.files import Target
+
+    to = written.to
+    if to != "count":
+        written = as_typed(written, "json")
+    if kind_written(to, Target(written.output)) != "jsonl":
+        written = as_typed(written, "with_")
+    if chat:  # JSON, and what a template makes of it
+        documents = as_typed(documents, "lines", "plain")
+        applied = as_typed(applied, "bos", "add_special_tokens")
+    if to == "text" or (to in ("segmented", "chunks") and not chat):  # no ids
+        written = as_typed(written, "max_tokens")
+        applied = as_typed(applied, "bos", "eot", "add_special_tokens", *(["special"] if to == "segmented" else []))
+        drawing = drawing if to == "segmented" else as_typed(drawing)
+    return applied, written, documents, drawing
 
 
 def _parts(

@@ -1,13 +1,17 @@
-"""Which options a command line gives, to refuse those that would do nothing."""
+"""Which options would do nothing: refused if the command line gives them, passed over if a project's file does."""
 
 from bpe_cli.cli import options
 from bpe_cli.cli.options import Option, parameters_of
 from bpe_cli.errors import UsageError
+from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.fast_typing import TYPE_CHECKING
 from bpe_cli.support.messages import listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from typing import TypeVar
+
+    Group = TypeVar("Group")
 
 
 def given_in(*groups: object, but: "Collection[str]" = ()) -> list[str]:
@@ -26,6 +30,23 @@ def given_in(*groups: object, but: "Collection[str]" = ()) -> list[str]:
             if isinstance(declared, Option) and field not in but and not is_usual:
                 found.append(_name(declared, value))
     return found
+
+
+def as_typed(group: "Group", *fields: str, but: "Collection[str]" = ()) -> "Group":
+    """Return a group without the values of the project's file, for a run that has no use for these options.
+
+    Args:
+        group: The values.
+        fields: Which of them to look at; none for all.
+        but: The fields that are not looked at.
+    """
+    usual, file = type(group)(), options.project_values
+    idle = {
+        field: getattr(usual, field)
+        for field in fields or parameters_of(type(group))
+        if field not in but and field in file and getattr(group, field) == file[field]
+    }
+    return replace(group, **idle) if idle else group  # type: ignore[type-var]  # groups are dataclasses
 
 
 def refuse_idle(names: "Sequence[str]", why: str) -> None:

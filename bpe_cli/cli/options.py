@@ -307,7 +307,7 @@ class Documents:
             raise UsageError("--lines and --jsonl cannot be used together")
         if self.jsonl and self.plain:
             raise UsageError("--plain and --jsonl cannot be used together", hint="--plain takes lines of JSON for text")
-        if self.plain and self.text is not None:
+        if typed("plain", self.plain) and self.text is not None:
             message = "--plain says how inputs are taken, and --text is text in any case"
             raise UsageError(message, hint="leave --plain out")
         source = Source(
@@ -318,6 +318,7 @@ class Documents:
             block_bytes=block_size,
             plain=self.plain,
             member=self.member,
+            field_is_default=self.field is not None and typed("field", self.field) is None,
         )
         if not self.inputs and waits_for_keyboard(source, sys.stdin.buffer):
             raise UsageError(
@@ -400,11 +401,17 @@ def choice_of(name: str | None, pattern: str | None = None, add_special: list[st
     """Return the choice of a tokenizer that the options make, without loading it.
 
     Raises:
-        UsageError: if a special token is not TEXT=ID.
+        UsageError: if the name is empty, or a special token is not TEXT=ID.
     """
     from bpe_cli.jobs.tokenizers import TokenizerChoice
 
-    choice = TokenizerChoice(name or os.environ.get("BPE_TOKENIZER") or _of_project() or DEFAULT_TOKENIZER, pattern)
+    if name is None:
+        name = os.environ.get("BPE_TOKENIZER") or _of_project()
+    if name == "":
+        raise UsageError(
+            "the name of a tokenizer is empty", hint='if a shell variable holds it, as in -t "$TOK", it may not be set'
+        )
+    choice = TokenizerChoice(DEFAULT_TOKENIZER if name is None else name, pattern)
     return replace(choice, added=additions_of(add_special)) if add_special else choice
 
 
@@ -491,6 +498,18 @@ def share_of(part: str | None) -> "Share | None":
     if part is None:
         return None
     number, _, of = part.partition("/")
-    if not (number.isascii() and number.isdigit() and of.isascii() and of.isdigit()):
+    if not (is_number(number) and is_number(of)):
         raise UsageError(f"--part {part!r} is not K/N", hint="for example: --part 3/8")
     return Share(int(number), int(of))
+
+
+_MOST_DIGITS = 18
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number: of some digits, as Python does not read thousands of them.
+
+    >>> is_number("3"), is_number("-3"), is_number("9" * 5000)
+    (True, False, False)
+    """
+    return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS

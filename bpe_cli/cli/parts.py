@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from bpe_cli.cli.idle import as_typed
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Specials
 
 _parts_option = partial(Option, rich_help_panel="Parts of texts")
+
+_OF_CHUNKS = ("size", "overlap", "break_")
+_OF_TEXT = ("truncate", "keep")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +54,17 @@ class Parts:
         ),
     ] = None
 
+    def without_idle_defaults(self, to: str | None) -> "Parts":
+        """Return these without what a project's file says of parts that are not written."""
+        return as_typed(self, *{"chunks": _OF_TEXT, "text": _OF_CHUNKS}.get(to or "", (*_OF_CHUNKS, *_OF_TEXT)))
+
     def check_idle(self) -> None:
         """Check that nothing is said about parts of conversations.
 
         Raises:
             UsageError: if something is.
         """
-        for name in ("size", "overlap", "break_", "truncate", "keep"):
+        for name in (*_OF_CHUNKS, *_OF_TEXT):
             if getattr(self, name) is not None:
                 raise UsageError(f"--{name.rstrip('_')} is for texts, and --chat reads conversations")
 
@@ -68,8 +76,7 @@ class Parts:
         Raises:
             UsageError: if options contradict each other, or one is missing.
         """
-        wanted = {"chunks": ("size", "overlap", "break_"), "text": ("truncate", "keep")}
-        for kind, names in wanted.items():
+        for kind, names in (("chunks", _OF_CHUNKS), ("text", _OF_TEXT)):
             idle = next((name for name in names if to != kind and getattr(self, name) is not None), None)
             if idle is not None:
                 hint = f"--to {kind} writes {'them' if kind == 'chunks' else 'it'}"

@@ -1,6 +1,6 @@
 """The folder in which ``train`` and ``compare`` keep what they make of parts of the input, from the options."""
 
-from bpe_cli.cli.options import share_of
+from bpe_cli.cli.options import share_of, typed
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Protocol
 from bpe_cli.support.messages import plural
@@ -41,10 +41,10 @@ def parts_folder(name: str, folder: str | None, given: PartsOptions) -> "PartsFo
     """
     if folder is None:
         said = {
-            "--part": given.part,
-            "--part-size": given.part_size,
+            "--part": typed("part", given.part),
+            "--part-size": typed("part_size", given.part_size),
             "--engine": None if given.engine == "local" else given.engine,
-            "--processes": given.processes,
+            "--processes": typed("processes", given.processes),
             "--overwrite": given.overwrite or None,
         }
         idle = next((option for option, value in said.items() if value is not None), None)

@@ -10,7 +10,7 @@ from functools import partial
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, process_streams
 from bpe_cli.cli.conversations import Conversations
-from bpe_cli.cli.idle import given_in, refuse_idle
+from bpe_cli.cli.idle import as_typed, given_in, refuse_idle
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.progress import How, WorkListener
 from bpe_cli.errors import UsageError
@@ -166,6 +166,16 @@ class InSequences:
         _sequences_option("--seed", metavar="N", min=0, show_default="0", help="With --shuffle: the seed."),
     ] = None
 
+    def without_idle_defaults(self) -> "InSequences":
+        """Return these without what a project's file says of sequences that are not made."""
+        idle = [
+            *(["fit"] if self.pack is None else []),
+            *(["split"] if self.max_length is None else []),
+            *(["pad"] if self.pack is None and self.max_length is None else []),
+            *(["seed"] if self.shuffle is None else []),
+        ]
+        return as_typed(self, *idle) if idle else self
+
     def way(self) -> "Way":
         """Return how documents become sequences.
 
@@ -178,7 +188,7 @@ class InSequences:
             raise UsageError("--split needs --max-length", hint="for example: --max-length 4096 --split")
         if self.fit != "concatenate" and self.pack is None:
             raise UsageError("--fit needs --pack", hint="for example: --pack 4096 --fit best-fit")
-        if options.typed("seed", self.seed) is not None and self.shuffle is None:
+        if self.seed is not None and self.shuffle is None:
             raise UsageError("--seed needs --shuffle", hint="for example: --shuffle documents --seed 7")
         return self.fit if self.pack is not None else "split" if self.split else "truncate"
 
@@ -263,7 +273,7 @@ class Parts:
         """
         if self.deep == "all":
             return None
-        if self.deep is None or not (self.deep.isascii() and self.deep.isdigit() and int(self.deep)):
+        if self.deep is None or not (options.is_number(self.deep) and int(self.deep)):
             raise UsageError(
                 f"--deep {self.deep!r} is not a number of parts", hint="for example: --deep 3, or --deep all"
             )
@@ -310,12 +320,18 @@ def run(
 
     if parts.check and parts.finish:
         raise UsageError("--check and --finish cannot be used together", hint="--finish comes first")
-    if parts.quiet and parts.progress != "auto":
+    if parts.quiet and options.typed("progress", parts.progress) not in (None, "auto"):
         raise UsageError("--quiet and --progress cannot be used together")
     listener = WorkListener(parts.progress, quiet=parts.quiet)
+    parts = parts if parts.check else as_typed(parts, "deep")
     if parts.deep is not None and not parts.check:
         raise UsageError("--deep needs --check", hint="for example: --check --deep 3")
     documents = options.Documents(inputs, None, lines, jsonl, plain, field, member)
+    if conversations.chat:  # JSON, and what a template makes of it
+        documents, applied = as_typed(documents, "lines", "plain"), as_typed(applied, "bos", "add_special_tokens")
+    else:
+        written = as_typed(written, "mask")
+    in_sequences = in_sequences.without_idle_defaults()
     if (parts.check or parts.finish) and parts.deep is None:
         word = "--check" if parts.check else "--finish"
         if written.output is not None:
@@ -376,7 +392,8 @@ def _job_options(
     from bpe_cli.jobs.prepare import PrepareOptions
 
     conversations.check_idle()
-    if written.positions is not None and "position_ids" not in (written.columns or "").split(","):
+    positions = options.typed("positions", written.positions)
+    if positions is not None and "position_ids" not in (written.columns or "").split(","):
         raise UsageError("--positions needs --columns position_ids")
     specials, refuse = options.specials_of(applied.special)
     return PrepareOptions(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,8 +26,9 @@ class WorkListener(console.ConsoleListener):
     """Show how a job of many parts goes on: what is done, how fast, and how long the rest takes.
 
     Attributes:
-        how: ``auto`` is a bar on a terminal, and ``plain`` elsewhere: a line now and then. ``json`` writes an object a
-            line: of the plan, of each part that is done, of the progress in between, of notes, and of the end.
+        how: ``auto`` is a bar on a terminal that can draw one, and ``plain`` elsewhere: a line now and then. ``json``
+            writes an object a line: of the plan, of each part that is done, of the progress in between, of notes, and
+            of the end.
     """
 
     def __init__(self, how: How = "auto", *, quiet: bool) -> None:
@@ -63,7 +63,7 @@ class WorkListener(console.ConsoleListener):
         """Show a task as a bar, as lines or as events."""
         if self.quiet:
             yield lambda _: None
-        elif self.how == "auto" and sys.stderr.isatty():
+        elif self.how == "auto" and console.shows_bars():
             with console.progress(total, what, quiet=False, printing=False, unit=unit) as advance:
                 self._bar = console.shown_bar()
                 try:

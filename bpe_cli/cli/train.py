@@ -8,7 +8,7 @@ from functools import partial
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, check_page_name, note, print_json, process_streams, write_page
-from bpe_cli.cli.idle import given_in
+from bpe_cli.cli.idle import as_typed, given_in
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.parts_folder import parts_folder
 from bpe_cli.cli.train_corpora import Corpora
@@ -464,6 +464,10 @@ def run(
     from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY
     from bpe_cli.trainers.presets import preset_of
 
+    held_out = as_typed(held_out) if held_out.valid is None else held_out
+    parity = parity if parity.parity else as_typed(parity, "ratio", "window")
+    if not written.steps:
+        written = as_typed(written, "pairs", "full", *(["json"] if held_out.valid is None else []))
     model, stages = model.for_target(written.target, stages)
     check_compat(model.kind, model.compat)
     trainer = trainer_of(model.kind, model.compat)

@@ -45,6 +45,7 @@ class Source:
         member: How the members of tar archives end that are documents, as ``txt``; None for that, and to leave archives
             of a folder out.
         json: True if a whole input, or a line, is JSON by itself, as a conversation is: JSON lines are right then.
+        field_is_default: True if the field is a project's default, which means nothing for inputs without fields.
 
     Raises:
         UsageError: if there are both paths and a text, or ``block_bytes`` is less than 1.
@@ -59,6 +60,7 @@ class Source:
     plain: bool = False
     json: bool = False
     member: str | None = None
+    field_is_default: bool = False
 
     def __post_init__(self) -> None:
         if self.text is not None and self.paths:

@@ -166,6 +166,7 @@ def find_documents(
     kinds = {each.kind for each in inputs.items if each.kind is not None}
     if (
         source.text_field != FIELD
+        and not source.field_is_default
         and source.documents != "jsonl"
         and not any(kind.is_table and (kind != TAR or source.ending == "json") for kind in kinds)
     ):

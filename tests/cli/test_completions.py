@@ -143,6 +143,20 @@ def test_the_program_answers_by_itself():
     assert run("encode", "--nonsense", "--debug", "", env={"_BPE_COMPLETE": "fish"}).status == 0
 
 
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (("encode", "--debug"), ""),  # which is complete
+        (("encode", "--no-config"), ""),
+        (("--debug",), "--debug\n"),
+        (("encode", "--debug", "--lin"), "--lines\n"),
+        (("--no-config", "enc"), "encode\n"),
+    ],
+)
+def test_a_word_that_may_stand_anywhere_is_completed_too(words, offered):
+    assert call(*words, env={"_BPE_COMPLETE": "bash"}) == (0, offered.encode(), "")
+
+
 @pytest.mark.parametrize("shell", ["", "1", "csh"])
 def test_a_variable_that_names_no_shell_asks_nothing(shell):
     assert call("encode", "-T", "hi", env={"_BPE_COMPLETE": shell}) == (0, b"3686\n", "")

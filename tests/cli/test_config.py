@@ -127,6 +127,7 @@ def test_a_report_on_a_tokenizer_asks_for_no_other(project):
     folder = project('tokenizer = "gpt2"')
     assert call("inspect", "r50k_base", cwd=folder).err == ""
     assert call("inspect", "-T", "hi", cwd=folder).err == NOTE
+    assert call("inspect", "-T", "hi", "--normalizer", "lowercase", cwd=folder).err == ""
 
 
 @pytest.mark.parametrize("value", ["tok/gpt2.tiktoken", "./tok/gpt2.tiktoken"])
@@ -240,6 +241,54 @@ def test_a_file_sets_these_options_and_no_others(command, project):
         result = call(command, *text, cwd=project(f"{key} = []", f"tool.bpe_cli.{command}"))
         refused = error(f"pyproject.toml: [tool.bpe_cli.{command}] {key}: this cannot be set in a file", EACH_TIME)
         assert ((result.status, result.err) == (2, refused)) == (key not in may), key
+        assert result.status in (0, 2), f"{key}: {result.err}"
+
+
+@pytest.mark.parametrize(
+    ("words", "setting", "message"),
+    [
+        ("decode", 'from = ["ids"]', 'from: there is no ["ids"]'),
+        ("convert", 'format = ["gguf"]', 'format: there is no ["gguf"]'),
+        ("encode", "to = {a = 1}", "to: there is no {'a': 1}"),
+        ("encode", f"dropout = 1{'0' * 400}", "dropout: the number is too large"),
+        ("encode", f"max-tokens = 0x{'f' * 5000}", "max-tokens: the number is too large"),
+        ("encode", f"lines = {2**64}", "lines: the number is too large"),
+        ("encode", f"glossary = [{2**64}]", "glossary: the number is too large"),
+    ],
+)
+def test_a_value_that_no_option_has(words, setting, message, project):
+    table = f"tool.bpe_cli.{words}"
+    result = call(words, cwd=project(setting, table))
+    assert (result.status, result.out) == (2, b"")
+    assert result.err.partition("\n")[0] == f"error: pyproject.toml: [{table}] {message}"
+
+
+@pytest.mark.parametrize("setting", [f"x = {'9' * 5000}", f"[project.x]\ny = -{'9' * 5000}"])
+def test_an_integer_that_python_does_not_read(setting, project):
+    told = error("pyproject.toml: an integer has too many digits", "--no-config runs without it")
+    assert call(*HI, cwd=project(setting)) == (2, b"", told)
+
+
+@pytest.mark.parametrize(
+    ("when", "env", "colored"),
+    [
+        ("always", {}, True),
+        ("always", {"NO_COLOR": "1"}, False),
+        ("always", {"NO_COLOR": ""}, True),
+        ("never", {"FORCE_COLOR": "1"}, True),
+        ("never", {"FORCE_COLOR": ""}, False),
+    ],
+)
+def test_the_environments_colours_come_before_the_files(when, env, colored, project):
+    shown = call("inspect", "-T", "hi there", "-t", "gpt2", cwd=project(f'color = "{when}"'),
+                 env={"NO_COLOR": None} | env)  # fmt: skip
+    assert (shown.status, shown.err, "\x1b[" in shown.text) == (0, "", colored)
+
+
+def test_a_tokenizer_without_a_name_is_not_the_usual_one(project):
+    result = call(*HI, cwd=project('tokenizer = ""'))
+    assert (result.status, result.out) == (2, b"")
+    assert "error: the name of a tokenizer is empty\n" in result.err
 
 
 @pytest.mark.parametrize(

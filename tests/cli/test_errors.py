@@ -6,6 +6,8 @@ import gzip
 
 import pytest
 
+from bpe_cli import load
+from bpe_cli.errors import UsageError
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.tokenizer.named_encodings import ENCODINGS
 from tests.cli_runner import as_a_user, call, error, run
@@ -156,6 +158,27 @@ FORM_HINT = "for example: --add-special '<|im_start|>=100264'"
 def test_an_unknown_tokenizer(name, message, hint):
     fails(call("encode", "-T", "a", "-t", name), message, hint)
     fails(call("encode", "-T", "a", env={"BPE_TOKENIZER": name}), message, hint)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "encode -T a -t", "decode -t", "prepare a.txt -o out -t", "inspect -T a -t", "inspect -t",
+        "compare -T a -t gpt2 -t", "compare -T a -t gpt2 --baseline", "compare -T a --ids -t gpt2 -t",
+    ],
+)  # fmt: skip
+def test_a_tokenizer_without_a_name_is_not_the_usual_one(words):
+    fails(
+        call(*words.split(), ""),
+        "the name of a tokenizer is empty",
+        'if a shell variable holds it, as in -t "$TOK", it may not be set',
+    )
+
+
+def test_a_variable_without_a_name_is_not_set():
+    assert call("encode", "-T", "hi", env={"BPE_TOKENIZER": ""}) == (0, b"3686\n", "")
+    with pytest.raises(UsageError, match='unknown tokenizer ""'):
+        load("")
 
 
 def test_commands_agree_about_unknown_tokenizers():

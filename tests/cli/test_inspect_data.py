@@ -163,6 +163,11 @@ def test_ids_of_a_conversation_are_looked_at_by_the_same_name(tmp_path):
             "--chat-template, --generation-prompt, --tools and --date are for conversations only",
         ),
         ("train.bin --documents 1 --chat", "--documents is not for conversations"),
+        ("train.bin --documents 1 --token 262", "--token is for a report on a tokenizer, and train.bin holds ids"),
+        ("train.bin --documents 1 --corpus in.txt", "--corpus is for a report on a tokenizer, and train.bin holds ids"),
+        ("train.bin --documents 1 -T hello", "--text is for texts, and train.bin holds ids"),
+        ("train.bin --documents 1 --lines", "--lines is for texts, and train.bin holds ids"),
+        ("train.bin --documents 1 --field body", "--field is for texts, and train.bin holds ids"),
     ],
 )
 def test_what_is_refused(folder, words, message):

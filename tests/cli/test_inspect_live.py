@@ -115,6 +115,17 @@ def test_the_first_text_is_what_is_given(started, tmp_path):
         end(process)
 
 
+def test_a_projects_defaults_for_other_runs_do_not_stop_it(started, tmp_path):
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.bpe_cli]\nlines = true\nfield = "body"\nspecial = ["all"]\n'
+        '[tool.bpe_cli.inspect]\nids = true\ndate = "2025-06-28"\n',
+        encoding="utf-8",
+    )
+    process, address = started("-T", "hello", "-t", "gpt2")
+    assert "hello</textarea>" in read(address)
+    assert end(process)[0] == 130
+
+
 def test_inputs_that_are_tokenizers_are_offered(started, tmp_path):
     assert call("train", "-T", "low lower", "-s", "258", "-o", "own.json", cwd=tmp_path).status == 0
     process, address = started("own.json", "gpt2")

@@ -14,6 +14,8 @@ from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
 from tests.cli_runner import call
 from tests.counted import at_least, compared
 
+ALONE = "--normalizer and --pre-tokenizer show stages by themselves, without a tokenizer"
+
 
 def pieces(text, *words):
     done = call("inspect", "-T", text, *words, "--json")
@@ -52,6 +54,10 @@ def test_a_trained_tokenizer_cuts_alike(text):
          "--normalizer and --pre-tokenizer show stages by themselves, and a tokenizer has its own"),
         ("-T x --pre-tokenizer brt", "there is no pre-tokenizer 'brt'"),
         ("-T x --pre-tokenizer bert --steps", "--steps and --pre-tokenizer are different views of a text"),
+        ("-T x --normalizer lowercase --pattern gpt2", f"{ALONE}: --pattern would do nothing"),
+        ("-T x --pre-tokenizer bert --add-special <x>=256", f"{ALONE}: --add-special would do nothing"),
+        ("-T x --normalizer lowercase --special all", f"{ALONE}: --special would do nothing"),
+        ("-T x --normalizer lowercase --inference longest", f"{ALONE}: --inference would do nothing"),
     ],
 )  # fmt: skip
 def test_what_is_refused(words, message):

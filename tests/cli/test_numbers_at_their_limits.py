@@ -44,6 +44,18 @@ def test_more_than_there_is_changes_nothing(tmp_path, usual, arguments, option, 
     assert call(*arguments, option, str(number), cwd=tmp_path) == usual[arguments]
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(("--part", f"{'1' * 5000}/3"), "is not K/N"), (("--check", "--deep", "9" * 5000), "is not a number of parts")],
+    ids=["part", "deep"],
+)
+def test_thousands_of_digits_are_no_number(tmp_path, words, said):
+    """Python refuses to read them, with an exception of its own."""
+    (tmp_path / "text").write_text("low low lower")
+    result = call("prepare", "text", "-t", "gpt2", "-o", "out", *words, cwd=tmp_path)
+    assert (result.status, result.out, said in result.err) == (2, b"", True)
+
+
 @pytest.fixture(scope="module")
 def unigram(tmp_path_factory) -> bytes:
     """A tokenizer with segmentations to choose from."""

@@ -115,6 +115,17 @@ def test_no_bar_lies_among_the_lines(name, desk, request):
     assert bare.rfind("examining:") < bare.find(out.split("\n")[0])
 
 
+@pytest.mark.parametrize("term", ["dumb", "unknown"])
+def test_a_terminal_that_moves_no_cursor_has_no_bars(term, examined):
+    """The same run as that with a bar alone on a terminal."""
+    terminal = Terminal()
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": terminal.side}
+    with start(*REPORTS["inspect"], env=PLAIN | {"TERM": term}, **pipes) as process:
+        assert terminal.read_all() == ""
+        assert process.wait(timeout=120) == 0
+    assert examined[0].err != ""
+
+
 def test_a_bar_of_steps_has_no_speed(examined):
     _, (_, shown) = examined
     assert "examining: " in shown

@@ -63,6 +63,14 @@ def test_a_terminal_that_moves_no_cursor_has_its_width(term, columns, widest):
     assert (status, max(map(cell_len, shown.splitlines()))) == (0, widest)
 
 
+@pytest.mark.parametrize("size", [{"COLUMNS": "0"}, {"COLUMNS": "000"}, {"LINES": "0"}, {"COLUMNS": "0", "LINES": "0"}])
+def test_a_size_of_zero_is_none(size):
+    """rich writes nothing into no columns."""
+    usual = run_in_terminal(*COMPARE, env={"COLUMNS": None})
+    assert "o200k_base" in usual[1]
+    assert run_in_terminal(*COMPARE, env={"COLUMNS": None} | size) == usual
+
+
 def test_no_color_in_a_pipe_of_the_real_command():
     result = run(*INSPECT, env={"NO_COLOR": None})
     numbers = "2 tokens, 8 characters\n8 bytes, 4.00 bytes/token, 4.00 characters/token, round trip ok"

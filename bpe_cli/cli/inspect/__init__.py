@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, check_page_name, process_streams
 from bpe_cli.cli.conversations import Conversations
+from bpe_cli.cli.idle import as_typed, given_in
 from bpe_cli.cli.inspect.live import Live, play
 from bpe_cli.cli.inspect.view_options import Reading, Shown
 from bpe_cli.cli.options import Option
@@ -16,9 +17,12 @@ from bpe_cli.cli.pictures import outputs_of
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.files import check_outputs
 from bpe_cli.support.fast_dataclass import replace
-from bpe_cli.support.fast_typing import Annotated
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated
 from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.views.pictures import TOKENIZER_PICTURES
+
+if TYPE_CHECKING:
+    from bpe_cli.jobs.tokenizers import AnyTokenizer
 
 EPILOG = "Without a text: a report on the tokenizer itself. It can then be given as INPUT; with -t, INPUT is text."
 
@@ -105,7 +109,8 @@ def run(
     from bpe_cli.jobs.inspect import InspectOptions, inspect
 
     if live.live:
-        _play(live, documents, (shown, conversations), reading, {"--special": special}, screen)
+        idle = {"--special": options.typed("special", special)}
+        _play(live, documents, (shown, conversations), reading, idle, screen)
         return
     tokenizer = live.only_tokenizer()
     corpus, inputs, text, named = shown.corpus, documents.inputs, documents.text, False
@@ -118,11 +123,11 @@ def run(
     if (data := _ids_in(shown, documents)) is not None:
         from bpe_cli.cli.inspect.data import show_data
 
-        if special is not None:
+        if options.typed("special", special) is not None:
             raise UsageError(f"--special is for texts, and {data} holds ids", hint="bpe decode gives back the text")
-        if tokenizer is None and reading != Reading():
+        if tokenizer is None and given_in(reading):
             raise UsageError("--pattern, --add-special and --inference need a tokenizer here", hint="name it with -t")
-        show_data(data, None if tokenizer is None else reading.choice_of(tokenizer), shown, screen)
+        show_data(data, None if tokenizer is None else reading.choice_of(tokenizer), shown, documents, screen)
         return
     if shown.token or corpus:
         tokenizer, inputs, named = _tokenizer_alone(tokenizer, inputs, text), None, True
@@ -135,8 +140,12 @@ def run(
     check_page_name(shown.html)
     alone = text is None and not inputs and (named or not _stdin_has_text())
     if alone:
+        shown = shown.for_tokenizer()
+        if not corpus:
+            documents, special = as_typed(documents), special if options.typed("special", special) else None
         _check_alone(shown, documents, special)
     else:
+        shown = shown.for_text()
         if option := shown.sectioned:
             raise UsageError(
                 f"{option} is for a report on a tokenizer, and this is a text", hint=f"leave the text out, or {option}"
@@ -153,12 +162,15 @@ def run(
             "inspect shows where special tokens would be"
         )  # fmt: skip
         raise UsageError(f"--special error is for encode: {meant}")
-    choice = reading.choice_of(tokenizer)
-    cutting = shown.cutting(tokenizer or reading.inference)
-    if cutting is not None and alone:
-        raise UsageError("--normalizer and --pre-tokenizer need a text, and none is given", hint="give one with -T")
+    cutting = shown.cutting(tokenizer, reading, special)
+    used: AnyTokenizer
+    if cutting is not None:
+        used, specials = cutting.tokenizer(), ()
+    else:
+        choice = reading.choice_of(tokenizer)
+        used = replace(choice, way_out="to see it as text, name a tokenizer with -t") if named else choice
     done = inspect(
-        replace(choice, way_out="to see it as text, name a tokenizer with -t") if named else choice,
+        used,
         None if alone else replace(documents, inputs=inputs).source(),
         InspectOptions(
             specials=specials,
@@ -205,11 +217,11 @@ def _play(
 def _ids_in(shown: Shown, documents: options.Documents) -> str | None:
     """Return the input that holds ids which were written; None if it is a text, or a tokenizer."""
     inputs = documents.inputs or []
-    if shown.documents is not None:
+    if options.typed("documents", shown.documents) is not None:
         if len(inputs) != 1:
             raise UsageError("--documents needs one file or folder of ids", hint="for example: bpe inspect train.bin")
         return inputs[0]
-    if len(inputs) != 1 or documents != options.Documents(inputs) or shown.token or shown.corpus:
+    if len(inputs) != 1 or given_in(documents) or shown.token or shown.corpus:
         return None
     from bpe_cli.datasets.inspect import is_data
 

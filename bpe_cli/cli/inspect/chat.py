@@ -12,6 +12,7 @@ from bpe_cli.cli.console import (
     write_page,
 )
 from bpe_cli.cli.conversations import Conversations
+from bpe_cli.cli.idle import as_typed
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.files import check_outputs
 from bpe_cli.results import ChatReport
@@ -40,6 +41,8 @@ def show_chat(
     """
     from bpe_cli.jobs.inspect_chat import inspect_chat
 
+    shown = as_typed(shown, but=("ids", "spans", "full", "json"))
+    documents = as_typed(documents, "lines", "plain")  # conversations are JSON
     other = next((name for name in shown.given() if name not in KEPT), None)
     of_others = {
         "--token": shown.token, "--corpus": shown.corpus, "--documents": shown.documents, "--section": shown.section,

@@ -11,6 +11,7 @@ from bpe_cli.cli.console import (
     stdout_console,
     write_page,
 )
+from bpe_cli.cli.idle import as_typed, given_in
 from bpe_cli.cli.pictures import outputs_of, picture_files, write_pictures
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.files import check_kept, check_outputs
@@ -18,7 +19,7 @@ from bpe_cli.views.pictures import DATA_PICTURES
 
 if TYPE_CHECKING:
     from bpe_cli.cli.inspect.view_options import Shown
-    from bpe_cli.cli.options import Screen
+    from bpe_cli.cli.options import Documents, Screen
     from bpe_cli.jobs.tokenizers import TokenizerChoice
 
 
@@ -38,14 +39,22 @@ def rows_of(text: str) -> tuple[int, int | None]:
     return begin, (int(last) if last else None) if colon else begin
 
 
-def show_data(path: str, choice: "TokenizerChoice | None", shown: "Shown", screen: "Screen") -> None:
-    """Look at the ids at a path, and print what there is to say."""
+def show_data(
+    path: str, choice: "TokenizerChoice | None", shown: "Shown", documents: "Documents", screen: "Screen"
+) -> None:
+    """Look at the ids at a path, and print what there is to say.
+
+    Raises:
+        UsageError: if something is asked for that ids do not have.
+    """
     from bpe_cli.datasets.inspect import MOST_TOKENS, DataOptions, inspect_data
 
-    if idle := next((name for name in shown.given() if name not in ("--ids", "--html", "--svg", "--png")), None):
+    shown = as_typed(shown, but=("ids", "documents", "full", "json"))
+    given = [*shown.given(), *given_in(documents)]
+    if idle := next((name for name in given if name not in ("--ids", "--html", "--svg", "--png")), None):
         raise UsageError(f"{idle} is for texts, and {path} holds ids", hint="bpe decode gives back the text")
     wanted = None if shown.documents is None else rows_of(shown.documents)
-    if option := shown.sectioned:
+    if option := "--token" if shown.token else "--corpus" if shown.corpus else shown.sectioned:
         raise UsageError(f"{option} is for a report on a tokenizer, and {path} holds ids")
     if shown.plot:
         raise UsageError("--plot draws tokenizers; a report on ids always has a histogram", hint="leave it out")

@@ -5,13 +5,14 @@ import shlex
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, process_streams
+from bpe_cli.cli.idle import given_in
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from bpe_cli.jobs.tokenizers import TokenizerChoice
 
@@ -86,7 +87,7 @@ def play(
         InputError, FormatError: if a text or a tokenizer cannot be read.
         OutputError: if the port is not free.
     """
-    wrong = [name for group in (*groups, replace(documents, inputs=None, text=None)) for name in _given(group)]
+    wrong = given_in(*groups, replace(documents, text=None))
     wrong += [name for name, given in idle.items() if given is not None]
     if wrong:
         raise UsageError(f"{wrong[0]} has no effect on the playground", hint="leave it out, or --live")
@@ -114,11 +115,3 @@ def play(
         note(f"over ssh: run ssh -L {port}:127.0.0.1:{port} HOST on your own machine, and open it there", quiet=quiet)
     note("press Ctrl-C to stop it", quiet=quiet)
     playground.serve()
-
-
-def _given(group: object) -> "Iterator[str]":
-    """Yield the options of a group that are not as they are by default."""
-    usual = type(group)()
-    for name, (_, declared) in options.parameters_of(type(group)).items():
-        if getattr(group, name) != getattr(usual, name):
-            yield declared.names[0].partition("/")[0] if isinstance(declared, Option) else name

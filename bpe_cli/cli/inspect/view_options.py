@@ -1,6 +1,7 @@
 """The options of ``bpe inspect`` about what is shown, and which of them go together."""
 
 from bpe_cli.cli import options
+from bpe_cli.cli.idle import as_typed, given_in, refuse_idle
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.pictures import PictureFile, picture_files
 from bpe_cli.errors import UsageError
@@ -185,11 +186,20 @@ class Shown:
         """Whether stages are shown by themselves."""
         return self.normalizer is not None or self.pre_tokenizer is not None
 
-    def cutting(self, tokenizer: str | None) -> "Cutting | None":
+    def for_text(self) -> "Shown":
+        """Return what is asked of a text: without what a project's file says of other reports."""
+        return as_typed(self, *_OF_REPORTS, *(() if self.steps else ("pairs",)))
+
+    def for_tokenizer(self) -> "Shown":
+        """Return what is asked of a tokenizer: without what a project's file says of texts, or of other reports."""
+        others = _OF_REPORTS if self.token else () if self.corpus else ("residues",)
+        return as_typed(self, *_OF_TEXTS, *others)
+
+    def cutting(self, tokenizer: str | None, reading: Reading, special: list[str] | None) -> "Cutting | None":
         """Return the stages that are shown by themselves; None if there are none.
 
         Raises:
-            UsageError: if there is no stage of a name, or there is a tokenizer too.
+            UsageError: if there is no stage of a name, or there is a tokenizer too, or an option about one.
         """
         from bpe_cli.jobs.inspect import Cutting
         from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
@@ -201,6 +211,8 @@ class Shown:
                 "--normalizer and --pre-tokenizer show stages by themselves, and a tokenizer has its own",
                 hint="leave -t out; --stages shows those of a tokenizer",
             )
+        idle = [*given_in(reading), *(["--special"] if options.typed("special", special) is not None else [])]
+        refuse_idle(idle, "--normalizer and --pre-tokenizer show stages by themselves, without a tokenizer")
         return Cutting(
             () if self.normalizer is None else normalizers_named(self.normalizer),
             () if self.pre_tokenizer is None else pre_tokenizers_named(self.pre_tokenizer),
@@ -238,5 +250,10 @@ _BESIDE = {
     "--pre-tokenizer": {"--normalizer"},
 }
 """Views that show only one thing, and the options that can stand beside them."""
+
+_OF_TEXTS = (
+    "ids", "spans", "scores", "table", "stages", "nbest", "normalizer", "pre_tokenizer", "steps", "pairs",
+)  # fmt: skip
+_OF_REPORTS = ("section", "residues", "plot")
 
 _FILES = ("--html", "--svg", "--png")

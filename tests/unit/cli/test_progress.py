@@ -88,7 +88,19 @@ def test_quiet_is_quiet(how, clock, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize(("term", "lines"), [("dumb", 1), ("unknown", 1), ("xterm", 0)])
+def test_a_terminal_that_draws_no_bars_has_lines(term, lines, clock, capsys, monkeypatch):
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    with WorkListener(quiet=False).task("checking", None) as advance:
+        assert (console.shown_bar() is None) == (lines == 1)
+        clock.now += 30
+        advance(90_000_000)
+    assert capsys.readouterr().err.count("checking: 90.0 MB, 3.0 MB/s\n") == lines
+
+
 def test_a_bar_counts_parts(capsys, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     listener = WorkListener(quiet=False)
     listener.event("plan", {"to_do": 2})
