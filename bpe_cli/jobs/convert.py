@@ -107,7 +107,7 @@ def convert(
         TypeError: if an argument has the wrong type.
     """
     from bpe_cli.formats import dump, left_behind, rehearse
-    from bpe_cli.surgery import Operation, skeleton
+    from bpe_cli.surgery import Operation, chained, skeleton, with_special_tokens
 
     path = _path(output)
     chosen = _format_of(path, format)
@@ -147,14 +147,17 @@ def convert(
     for each in added:
         if not isinstance(each, SpecialToken):
             raise wrong_type("special_tokens", "a collection of SpecialToken", each)
-    if added:
-        model = model.with_special_tokens(added)
+    adding = with_special_tokens(model, added) if added else None
+    if adding is not None:
+        model = adding.tokenizer
+        operation = operation and chained(operation, adding)
     if change is not None:
         if change.reads_texts:  # what no change can mend is said before the work
             places = _places(rehearse(skeleton(model), chosen, losses), path, map_place, stdout)
             written += [("`output`", place) for place in places.values()]
             check_kept(written, kept, streams)
         operation = change.apply(model, written, listener, streams)
+        operation = operation if adding is None else chained(adding, operation)
         model = operation.tokenizer
     try:
         files = dump(model, chosen, losses)
