@@ -153,6 +153,9 @@ def name_tokens(tokens: Sequence[bytes]) -> str:
 _BEGUN = re.compile(rb'\s*(?:\[\s*(?:"(?:[^"\\\n]|\\.)*"\s*,|\{\s*")|\{\s*"(?:[^"\\\n]|\\.)*"\s*:)')
 """How an array of several tokens, or an object, begins that is cut off: no line of a list looks so."""
 
+_ARRAY = re.compile(rb"""\[(?:[\s"'{\[\]]|-?\d)""")
+"""How an array begins, whole or broken; a line such as ``[PAD]`` does not."""
+
 
 @dataclass(frozen=True, slots=True)
 class TokenList:
@@ -192,6 +195,7 @@ def read_token_list(data: bytes, source: str) -> TokenList:
     >>> read_token_list(b'{"new": 301, "low": 300}', "added_tokens.json").ids
     {b'low': 300, b'new': 301}
     """
+    data = data.removeprefix(b"\xef\xbb\xbf")  # a byte order mark
     ids: dict[bytes, int] = {}
     kind = kind_of_json(data)
     if kind is None and _BEGUN.match(data):
@@ -205,7 +209,7 @@ def read_token_list(data: bytes, source: str) -> TokenList:
         tokens = [_plain(content) for content in ids]
     else:
         tokens = []
-        for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        for number, line in enumerate(data.split(b"\n"), start=1):
             content = line.removesuffix(b"\r")
             try:
                 content.decode()
@@ -221,7 +225,7 @@ def read_token_list(data: bytes, source: str) -> TokenList:
 def kind_of_json(data: bytes) -> Literal["array", "object"] | None:
     """Return what a file looks like: an array, an object whose first line has a whole text, or lines."""
     text = data.strip()
-    if len(text) > 1 and text[:1] == b"[" and text[-1:] == b"]":
+    if len(text) > 1 and _ARRAY.match(text) and text[-1:] == b"]":
         return "array"
     if len(text) > 1 and text[:1] == b"{" and text[-1:] == b"}":
         first, _, _ = text[1:-1].lstrip().partition(b"\n")

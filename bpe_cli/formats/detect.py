@@ -83,11 +83,16 @@ def files_of(path: Path) -> list[Path]:
         return [path]
     if not path.is_dir() and name not in OF_SEVERAL:
         return [path]
+    return [path, file, *may_belong(file.parent)]
+
+
+def may_belong(folder: Path) -> list[Path]:
+    """Return the files of a folder that may belong to a tokenizer in it, whether they are there or not."""
     from bpe_cli.formats.huggingface import companions
 
     names = {each for _, each in usual_names()} | companions.NAMES
-    beside = [file.parent / each for each in sorted(names) if "*" not in each]
-    return [path, file, *beside, *sorted((file.parent / companions.TEMPLATES).glob("*.jinja"))]
+    whole = [folder / each for each in sorted(names) if "*" not in each]
+    return [*whole, *sorted((folder / companions.TEMPLATES).glob("*.jinja"))]
 
 
 def _head(path: Path) -> bytes:

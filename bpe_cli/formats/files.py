@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import binascii
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -112,6 +112,18 @@ def rehearse(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str]
         tokenizer = tokenizer.without_dead_merges()
     with _with_way_out(format_name):
         return FORMATS[format_name].dump(tokenizer, frozenset(allow_loss))
+
+
+def check_beside(tokenizer: Tokenizer, files: Mapping[str, bytes], output: str | Path) -> None:
+    """Check that files lying where ``dump``'s are to be written will not change what is read there.
+
+    Raises:
+        UsageError: if they will; the message names them.
+        OutputError: if there is no place for a temporary file.
+    """
+    from bpe_cli.formats.proof import beside
+
+    beside.check_beside(tokenizer, files, Path(output), load)
 
 
 @contextmanager

@@ -21,10 +21,20 @@ if TYPE_CHECKING:
     from bpe_cli.surgery.embeddings import Floats, Rows
 
 USUAL_NAMES = (
-    "embed_tokens.weight", "wte.weight", "word_embeddings.weight", "embed_in.weight", "tok_embeddings.weight",
-    "embedding.weight", "lm_head.weight", "embed_out.weight", "output.weight",
+    "embed_tokens.weight", "wte.weight", "word_embeddings.weight", "word_embedding.weight", "token_embedding.weight",
+    "embed_in.weight", "tok_embeddings.weight", "shared.weight", "lm_head.weight", "lm_head.decoder.weight",
+    "predictions.decoder.weight", "lm_loss.weight", "embed_out.weight",
 )  # fmt: skip
-"""How names of tensors end that have a row for each id."""
+"""The names of tensors that have a row for each id, without what stands before a dot in front of them."""
+
+OUTSIDE_LAYERS = ("embedding.weight", "output.weight")
+"""The same, but of tensors outside numbered layers: attention has outputs too."""
+
+BIASES = (
+    "lm_head.bias", "lm_head.decoder.bias", "predictions.bias", "predictions.decoder.bias", "lm_loss.bias",
+    "embed_out.bias", "final_logits_bias",
+)  # fmt: skip
+"""The names of tensors that have a number for each id, if they have as many as there are rows."""
 
 _TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 _PIECE = 1 << 24
@@ -45,16 +55,17 @@ def move_embeddings(
 
     A token that stays keeps its row, bit by bit. A new token's row is the mean of the rows of the old tokens that its
     text was, or comes of a donor by orthogonal matching pursuit: the token's row in the donor is approximated by those
-    of few tokens that both models have, and the same weights are given to the old rows of these. All other tensors are
-    copied as they are. The file appears when it is complete; memory does not grow with its size.
+    of few tokens that both models have, and the same weights are given to the old rows of these. A bias, which has a
+    number for each id, is moved in the same way, without the donor. All other tensors are copied as they are. The file
+    appears when it is complete; memory does not grow with its size.
 
     Args:
         source: The model's file.
         output: The file to write.
         id_map: The result of ``extend``, ``prune``, ``replace_tokens``, ``merge`` or ``add_tokens``, or the file with
             its map of ids.
-        tensors: The tensors that have a row for each id; if None, those whose names end as embeddings and output
-            layers are usually called.
+        tensors: The tensors that have a row for each id; if None, those that are called as embeddings, output layers
+            and their biases usually are. Then no other may have as many rows.
         donor: A safetensors file of the model whose tokenizer was merged in, with tensors of the same names.
         sparsity: With a donor, the number of shared tokens that a new one is made of at most.
         scaled: With a donor, whether these are chosen by their directions alone, and not by their lengths too.
@@ -63,7 +74,8 @@ def move_embeddings(
         The new shape of each tensor that was rewritten.
 
     Raises:
-        BpeError: if a file cannot be read or written or is damaged, or a tensor does not fit the map.
+        BpeError: if a file cannot be read or written or is damaged, a tensor does not fit the map, or names do not tell
+            which tensors have a row for each id.
         TypeError: if an argument has the wrong type.
     """
     from bpe_cli.sinks.atomic import open_output
@@ -109,12 +121,13 @@ class _Moved:
         self._table, self._pursuit = table, pursuit
         self._donor = None
         self._read, self._write = _conversions(tensor.dtype)
-        if donor is not None:
+        if donor is not None and self._old.ndim > 1:  # it has rows, and single numbers are no directions
             rows = _rows(*donor, name)
             if donor[1].tensors[name].dtype != tensor.dtype:
                 raise FormatError(f"the tensor {name!r} has another type in the donor")
             self._donor = rows
-        self.shape = (table.rows(len(self._old)), *tensor.shape[1:])
+        before = tensor.shape[: len(tensor.shape) - self._old.ndim]
+        self.shape = (*before, table.rows(len(self._old)), *self._old.shape[1:])
         self.size = math.prod(self.shape) * self._old.itemsize
 
     def parts(self) -> Iterator[memoryview]:
@@ -136,8 +149,14 @@ def _rows(data: memoryview, header: Header, name: str) -> Rows:
     count = math.prod(tensor.shape)
     if count * kind.itemsize != tensor.end - tensor.start:
         raise FormatError(f"the tensor {name!r} has more or less data than its shape says")
-    rows: Rows = numpy().frombuffer(data, kind, count, header.data + tensor.start).reshape(tensor.shape)
+    rows: Rows = numpy().frombuffer(data, kind, count, header.data + tensor.start).reshape(_by_id(name, tensor))
     return rows
+
+
+def _by_id(name: str, tensor: Tensor) -> tuple[int, ...]:
+    """Return a tensor's shape, without the one row that a bias may be (BART's ``final_logits_bias``)."""
+    one_row = name.endswith("bias") and len(tensor.shape) == 2 and tensor.shape[0] == 1
+    return tensor.shape[1:] if one_row else tensor.shape
 
 
 def _names() -> str:
@@ -164,10 +183,38 @@ def _conversions(dtype: str) -> tuple[Callable[[Rows], Floats] | None, Callable[
 
 
 def _chosen(header: Header, wanted: list[str] | None) -> list[str]:
-    names = wanted if wanted is not None else [name for name in header.tensors if name.endswith(USUAL_NAMES)]
+    """Return the tensors to move: as named, or by how they are called, if the numbers of their rows agree to that."""
+    names = wanted if wanted is not None else [name for name in header.tensors if _is_table(name)]
     if not names:
         raise UsageError("no tensor has the usual name of embeddings", hint="name them: tensors=[...]")
-    return names
+    if wanted is not None:
+        return names
+    hint = "name those that have a row for each id: tensors=[...]"
+    rows = {name: header.tensors[name].shape[:1] for name in names}
+    number = rows[names[0]]
+    if len({*rows.values()}) > 1:
+        shown = ", ".join(f"{name} ({', '.join(map(str, each))})" for name, each in rows.items())
+        raise UsageError(f"tensors with usual names of embeddings have different numbers of rows: {shown}", hint=hint)
+    others = {name: _by_id(name, tensor)[:1] for name, tensor in header.tensors.items() if name not in rows}
+    alike = [name for name, each in others.items() if each == number]
+    unknown = [name for name in alike if not _is_called(name, BIASES)]
+    if unknown:
+        raise UsageError(f"{_shown(unknown)} may have a row for each id as well: as many as {names[0]}", hint=hint)
+    return [*names, *alike]
+
+
+def _is_table(name: str) -> bool:
+    """Return whether a tensor is called as those are that have a row for each id."""
+    in_layer = any(part.isdecimal() for part in name.split("."))
+    return _is_called(name, USUAL_NAMES) or (not in_layer and _is_called(name, OUTSIDE_LAYERS))
+
+
+def _is_called(name: str, endings: Iterable[str]) -> bool:
+    return f".{name}".endswith(tuple(f".{ending}" for ending in endings))
+
+
+def _shown(names: list[str]) -> str:
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 
 
 def _copied(data: memoryview, header: Header, tensor: Tensor) -> Iterator[memoryview]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -101,13 +101,14 @@ def convert(
 
     Raises:
         FormatError: if the format cannot hold all of the tokenizer, or a file is broken.
-        UsageError: if the format or the tokenizer does not exist, or a special token cannot be added.
+        UsageError: if the format or the tokenizer does not exist, a special token cannot be added, or a file that lies
+            where the output is written would change what is read there.
         InputError: if a file cannot be read.
         OutputError: if a file cannot be written.
         TypeError: if an argument has the wrong type.
     """
-    from bpe_cli.formats import dump, left_behind, rehearse
-    from bpe_cli.surgery import Operation, skeleton
+    from bpe_cli.formats import check_beside, dump, left_behind, rehearse
+    from bpe_cli.surgery import Operation, chained, skeleton, with_special_tokens
 
     path = _path(output)
     chosen = _format_of(path, format)
@@ -137,6 +138,7 @@ def convert(
         from bpe_cli.sinks.stream import whole_stream
 
         stdout = whole_stream(stdout)
+    to_stdout = stdout is not None and path == _STDOUT
     map_named = (change.id_map if change else id_map) is not None
     map_place = ("`id_map`" if map_named else "the map of ids", map_path)
     written = [("`output`", path), map_place]
@@ -147,14 +149,20 @@ def convert(
     for each in added:
         if not isinstance(each, SpecialToken):
             raise wrong_type("special_tokens", "a collection of SpecialToken", each)
-    if added:
-        model = model.with_special_tokens(added)
+    adding = with_special_tokens(model, added) if added else None
+    if adding is not None:
+        model = adding.tokenizer
+        operation = operation and chained(operation, adding)
     if change is not None:
         if change.reads_texts:  # what no change can mend is said before the work
             places = _places(rehearse(skeleton(model), chosen, losses), path, map_place, stdout)
             written += [("`output`", place) for place in places.values()]
             check_kept(written, kept, streams)
+            if change.prune_to is None and not to_stdout:  # pruned tokens have other ids
+                with suppress(FormatError):
+                    check_beside(model, rehearse(model, chosen, losses), path)
         operation = change.apply(model, written, listener, streams)
+        operation = operation if adding is None else chained(adding, operation)
         model = operation.tokenizer
     try:
         files = dump(model, chosen, losses)
@@ -165,6 +173,8 @@ def convert(
         raise
     paths = _places(files, path, map_place, stdout)
     check_kept([("`output`", place) for place in paths.values()], kept, streams)
+    if not to_stdout:
+        check_beside(model, files, path)
     contents = {paths[name]: content for name, content in files.items()}
     if map_path is not None and operation is not None:
         contents = {map_path: operation.id_map(), **contents}

@@ -6,8 +6,8 @@ so that embeddings can be moved.
 
 from __future__ import annotations
 
-from bpe_cli.surgery.growing import add_tokens, extend
-from bpe_cli.surgery.operation import Operation, count_pieces, used_ids
+from bpe_cli.surgery.growing import add_tokens, extend, with_special_tokens
+from bpe_cli.surgery.operation import Operation, chained, count_pieces, used_ids
 from bpe_cli.surgery.pruning import prune, skeleton
 from bpe_cli.surgery.replacing import prune_and_extend, replace_tokens
 from bpe_cli.surgery.residues import split_residues
@@ -16,6 +16,7 @@ from bpe_cli.surgery.uniting import merge
 __all__ = [
     "Operation",
     "add_tokens",
+    "chained",
     "count_pieces",
     "extend",
     "merge",
@@ -25,4 +26,5 @@ __all__ = [
     "skeleton",
     "split_residues",
     "used_ids",
+    "with_special_tokens",
 ]

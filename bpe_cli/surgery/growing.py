@@ -72,6 +72,18 @@ def add_tokens(tokenizer: Tokenizer, tokens: Iterable[SpecialToken]) -> Operatio
     return Operation(grown, kept(tokenizer), parts, tuple(summary), tuple(notes))
 
 
+def with_special_tokens(tokenizer: Tokenizer, tokens: Iterable[SpecialToken]) -> Operation:
+    """Add special tokens with ids of their own; ``made_of`` is how the tokenizer encoded their texts before.
+
+    Raises:
+        UsageError: if an id is taken or out of range, or a token's text already has another id.
+    """
+    grown = tokenizer.with_special_tokens(tokens)
+    there = kept(tokenizer)
+    new = (token for token in grown.special_tokens if token.token_id not in there)
+    return Operation(grown, there, {token.token_id: encoded(tokenizer, token.content) or () for token in new})
+
+
 def extend(
     tokenizer: Tokenizer,
     counts: _core.Counts,

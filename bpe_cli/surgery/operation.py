@@ -65,6 +65,28 @@ class Operation:
         return json.dumps(content, separators=(",", ":")).encode() + b"\n"
 
 
+def chained(first: Operation, second: Operation) -> Operation:
+    """Return two changes as one, whose map leads from the ids before the first to those after the second."""
+    before: dict[int, tuple[int, ...]] = {new: (old,) for old, new in first.old_to_new.items() if new is not None}
+    before |= first.made_of
+
+    def moved(ids: Mapping[int, int | None]) -> dict[int, int | None]:
+        return {old: None if new is None else second.old_to_new.get(new) for old, new in ids.items()}
+
+    def old_ids(parts: tuple[int, ...]) -> tuple[int, ...]:
+        olds = [before.get(part, ()) for part in parts]
+        return tuple(old for each in olds for old in each) if all(olds) else ()
+
+    made_of = {new: old_ids(parts) for new, parts in second.made_of.items()}
+    for middle, parts in first.made_of.items():
+        new = second.old_to_new.get(middle)
+        if new is not None:
+            made_of[new] = parts
+    others = moved(first.other_to_new) if first.other_to_new is not None else second.other_to_new
+    summary, notes = (*first.summary, *second.summary), (*first.notes, *second.notes)
+    return Operation(second.tokenizer, moved(first.old_to_new), made_of, summary, notes, others)
+
+
 def used_ids(tokenizer: Tokenizer) -> list[int]:
     """Return the ids of all tokens, ascending: ordinary, special, and the unknown one."""
     unk_id = tokenizer.model.unk_id

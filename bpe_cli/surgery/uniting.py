@@ -27,7 +27,8 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
     """Return the first tokenizer with the tokens of the second that it lacks; their ids follow its own.
 
     Stages, the unknown token and everything else are the first's. ``other_to_new`` has None for the
-    second's tokens that are left out. ``made_of`` is what the first made of a new token's text.
+    second's tokens that are left out. ``made_of`` is what the first made of a new token's text. A text that is special
+    or added in the first, or ordinary in it, stays what it is there.
 
     Raises:
         FormatError: if the two do not merge the same symbols, or merge by ranks that no list of merges can replace.
@@ -39,11 +40,17 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
     size = first.vocab_size
     texts: list[bytes] = []
     new_ids: dict[int, int] = {}
+    there = ours.vocabulary.id_of
+    added = {token.content: token.token_id for token in first.special_tokens if there(token.content) is None}
+    ids_of_added: dict[int, int] = {}
     without_text = textless(second, theirs)
     for token_id, content in theirs.vocabulary.items():
         if token_id in without_text:
             continue
-        known = ours.vocabulary.id_of(content)
+        if content in added:  # as an ordinary token it would be there twice, which no file can say
+            ids_of_added[token_id] = added[content]
+            continue
+        known = there(content)
         if known is None:
             known = size + len(texts)
             texts.append(content)
@@ -73,6 +80,7 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
     texts = [text for new, text in enumerate(texts, size) if new not in gone]
     other_to_new: dict[int, int | None] = dict.fromkeys(used_ids(second))
     other_to_new.update((old, closed(new)) for old, new in new_ids.items() if new not in gone)
+    other_to_new.update(ids_of_added)
     specials = _special_tokens(first, second, size, size + len(texts), other_to_new)
     unknown, unk_id = theirs.unk_id, ours.unk_id
     if unknown is not None and unk_id is not None:
@@ -84,6 +92,12 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
         notes.append(
             f"{first_few(ordinary)}: special in the second tokenizer, "
             "and kept as the ordinary token that it is in the first"
+        )
+    kept_added = [theirs.vocabulary.token(each) for each in ids_of_added if each not in second.special_ids]
+    if kept_added:
+        notes.append(
+            f"{first_few(kept_added)}: ordinary in the second tokenizer, "
+            "and kept as the special or added token that it is in the first"
         )
     if (first.normalizer, first.pre_tokenizer) != (second.normalizer, second.pre_tokenizer):
         notes.append("the two rewrite or cut text differently: the result does it as the first one does")

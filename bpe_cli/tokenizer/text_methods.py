@@ -654,7 +654,8 @@ class TextMethods(_core.Tokenizer):
 
         Raises:
             FormatError: if the format cannot hold all of the tokenizer.
-            UsageError: if the format does not exist, or cannot be derived from the name.
+            UsageError: if the format does not exist or cannot be derived from the name, or a file that lies there would
+                change what is read.
             OutputError: if a file cannot be written.
             TypeError: if an argument has the wrong type.
         """

@@ -98,6 +98,19 @@ def test_what_was_trained(tmp_path):
         assert result == (0, "t h e Ġlowest Ġnew t\n".encode(), "")
 
 
+def test_what_lies_there_already_would_be_read(desk):
+    (desk / "out").mkdir()
+    (desk / "out/added_tokens.json").write_text('{"<x>": 258}')
+    result = call("convert", "t.json", "-o", "out/", cwd=desk)
+    assert (result.status, result.out) == (2, b"")
+    assert result.err == error(
+        "out/added_tokens.json is there already: read with what is written, or instead of it, it would change the "
+        "tokenizer or its use",
+        "write to another folder, or remove it",
+    )
+    assert os.listdir(desk / "out") == ["added_tokens.json"]
+
+
 def test_special_tokens_and_pattern_on_the_way(tmp_path):
     (tmp_path / "r.tiktoken").write_bytes(b"YQ== 0\nYg== 1\nYWI= 2\n")
     options = ("--pattern", "llama3", "--add-special", "<s>=7", "-o", "t.json")

@@ -116,6 +116,29 @@ def test_adding(desk):
     assert [*made_of] == ["262", "263"]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "--add-tokens list", "--merge other.json", "--extend new.txt --add 1",
+        "--prune-to 262 --counts-from corpus.txt", "--replace 1 --by new.txt --counts-from corpus.txt",
+    ],
+)  # fmt: skip
+def test_special_tokens_beside_a_change_are_new(desk, change):
+    """The map leads from the tokenizer that was named, which has no <x>: its embeddings have 262 rows."""
+    (desk / "list").write_text("wide<x>\n")
+    (desk / "new.txt").write_bytes(b"xyz xyz xyz xyz")
+    assert call("train", "new.txt", "-s", "257", "-q", "-o", "other.json", cwd=desk).status == 0
+    special = ("--add-special", "<x>=262", "-q", "-o", "out.json")
+    assert call("convert", "t.json", *special, *change.split(), cwd=desk) == (0, b"", "")
+    table = ids_of(desk / "out.json.ids.json")
+    added = {each["content"]: each["id"] for each in ids_of(desk / "out.json")["added_tokens"]}
+    plain = [int(each) for each in call("encode", "-T", "<x>", "-t", "t.json", cwd=desk).text.split()]
+    assert table["made_of"][str(added["<x>"])] == plain
+    assert [*table["old_to_new"]] == [str(each) for each in range(262)]
+    assert all(part < 262 for parts in table["made_of"].values() for part in parts)
+    assert table["size"] == 1 + max(new for new in (*table["old_to_new"].values(), *map(int, table["made_of"])) if new)
+
+
 def test_adding_from_a_pipe(desk):
     """A list is read once, so that it may come from anywhere."""
     add = ("convert", "t.json", "-o", "out.json", "-q", "--add-tokens")

@@ -280,6 +280,17 @@ def test_what_changed_a_tokenizer_is_written_with_its_map(text):
         bpe_cli.convert("larger.json", "x.json", id_map="map.json")
 
 
+def test_special_tokens_that_come_with_a_changed_tokenizer_are_in_its_map(text):
+    """What they were before is told in the ids of the tokenizer that was changed."""
+    larger = bpe_cli.extend(LARGER, ["bpe bpe"], add=1)
+    done = bpe_cli.convert(larger, "call.json", special_tokens=[SpecialToken(b"<bpe>", 300)])
+    table = json.loads(Path("call.json.ids.json").read_bytes())
+    assert table["size"] == 301
+    assert table["old_to_new"] == {str(each): each for each in range(280)}
+    assert table["made_of"]["300"] == LARGER.encode("<bpe>")
+    assert done.operation.made_of[300] == tuple(LARGER.encode("<bpe>"))
+
+
 def test_a_sampling_says_which_field_is_wrong():
     for given in ({"way": "other"}, {"number": "x"}, {"number": 2.0}, {"nbest": "x"}, {"seed": 1.5}, {"seed": -1}):
         with pytest.raises((TypeError, UsageError), match=next(iter(given)).replace("number", "number|dropout")):

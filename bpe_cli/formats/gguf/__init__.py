@@ -119,16 +119,21 @@ def changed(tokenizer: Tokenizer, again: Tokenizer) -> dict[str, str]:
     flags = _flags(tokenizer, again)
     if flags is not None:
         lost["token-flags"] = flags
-    elif USER_DEFINED in kinds:
+    elif USER_DEFINED in kinds and isinstance(tokenizer.model, ScoredBpe):
         lost["token-flags"] = "that pieces of a user's own are parts of words (llama.cpp cuts the text at them)"
+    elif USER_DEFINED in kinds:
+        lost["token-flags"] = "that pieces of a user's own are always found (llama.cpp takes them for ordinary ones)"
     elif UNUSED in kinds and not tokenizer.model.fixed_point:
         lost["token-flags"] = "that unused pieces are never tokens"
     return lost
 
 
 def _flags(tokenizer: Tokenizer, again: Tokenizer) -> str | None:
-    """Name the tokens that llama.cpp matches differently; None if there are none."""
+    """Name the tokens that llama.cpp matches differently, besides pieces of a user's own; None if there are none."""
     ours, theirs = ({token.token_id: token for token in effective_tokens(each)} for each in (tokenizer, again))
+    for number, kind in enumerate(tokenizer.model.kinds):
+        if kind == USER_DEFINED and number in theirs and number not in ours and not theirs[number].special:
+            del theirs[number]
     more = [ours[number].content for number in ours if number not in theirs]
     fewer = [theirs[number].content for number in theirs if number not in ours]
     reasons = [f"llama.cpp takes {name_tokens(fewer)} for special"] if fewer else []

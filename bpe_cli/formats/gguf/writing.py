@@ -311,7 +311,12 @@ def _add_pieces(out: Keys, name: str, model: ScoredBpe | Unigram, unk_id: int) -
     """Add what SentencePiece's models share, and return the rules for blanks: without any, no blank precedes a text."""
     out.begin(name)
     out.add("pre", STRING, b"default")
-    out.add_tokens(dict(model.vocabulary.items()), {n: BYTE for n, kind in enumerate(model.kinds) if kind == BYTE})
+    texts, kinds = dict(model.vocabulary.items()), {n: BYTE for n, kind in enumerate(model.kinds) if kind == BYTE}
+    if name == "llama":  # which looks for a user's own in the text as it is; of a unigram model they are ordinary ones
+        own = [n for n, kind in enumerate(model.kinds) if kind == USER_DEFINED and n in texts]
+        texts |= {n: texts[n].replace(MARK, b" ") for n in own}
+        kinds |= dict.fromkeys(own, USER_DEFINED)
+    out.add_tokens(texts, kinds)
     out.add_scores(model.scores)
     out.add_unknown(unk_id)
     out.add_ends()

@@ -52,7 +52,7 @@ def prove(
             text; the message has the first such text, and what both make of it.
         OutputError: if there is no place for a temporary file.
     """
-    again = read_back(files, file_name, load)
+    again = read_back(files, file_name if "" in files else "", load)
     if "codebook" in allow_loss:
         tokenizer = without_codebook(tokenizer)
     same = encodes_the_same(tokenizer, again) and decodes_the_same(tokenizer, again)
@@ -61,7 +61,7 @@ def prove(
         return
     losses = frozenset(allow_loss)
     around = bool(losses) and not surrounds_the_same(tokenizer, again)  # which no text need be looked at to see
-    problem = None if around else _first_difference(tokenizer, again, frozenset())
+    problem = None if around else first_difference(tokenizer, again, frozenset())
     if losses and (around or problem is not None):
         problem = _first_but(tokenizer, again, losses)
     if problem is not None:
@@ -78,8 +78,16 @@ def _way_out(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> str 
     return f'write bpe.json, which holds everything (`format="bpe.json"`), or agree to lose it: `allow_loss="{EDGES}"`'
 
 
-def read_back(files: Mapping[str, bytes], file_name: str, load: Load) -> Tokenizer:
+def read_back(
+    files: Mapping[str, bytes], file_name: str, load: Load, beside: Mapping[str, Path] | None = None
+) -> Tokenizer:
     """Read files before they are written to their place, in a temporary folder.
+
+    Args:
+        files: Name -> content, as ``dump`` gives them.
+        file_name: The file by which they are read, and what a single one is called; empty for their folder.
+        load: Reads them.
+        beside: Name -> path of other files that are to lie there.
 
     Raises:
         FormatError: if the files cannot be read.
@@ -89,7 +97,11 @@ def read_back(files: Mapping[str, bytes], file_name: str, load: Load) -> Tokeniz
         with tempfile.TemporaryDirectory(prefix="bpe-proof-") as folder:
             for file, content in files.items():
                 (Path(folder) / (file or file_name)).write_bytes(content)
-            return _read(Path(folder) / file_name if "" in files else Path(folder), load)
+            for file, path in (beside or {}).items():
+                place = Path(folder) / file
+                place.parent.mkdir(exist_ok=True)
+                place.symlink_to(path.absolute())
+            return _read(Path(folder) / file_name, load)
     except OSError as error:
         raise OutputError(
             f"what is written cannot be read back as a proof: {reason_of(error)}",
@@ -113,12 +125,12 @@ def _first_but(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> st
     problem = None
     for view in _views(ours, theirs, losses):
         try:
-            problem = _first_difference(ours, view, losses)
+            problem = first_difference(ours, view, losses)
         except FormatError:  # another's stages do not fit this model
             continue
         if problem is None:
             return None
-    return problem or _first_difference(ours, theirs, losses)
+    return problem or first_difference(ours, theirs, losses)
 
 
 def _views(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> Iterator[Tokenizer]:
@@ -131,7 +143,7 @@ def _views(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> Iterat
         yield replace(theirs, normalizer=ours.normalizer, pre_tokenizer=ours.pre_tokenizer)
 
 
-def _first_difference(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> str | None:
+def first_difference(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> str | None:
     """Return the first difference between two tokenizers; None if there is none."""
     law = _law(ours, theirs, losses)
     if not encodes_the_same(ours, theirs):

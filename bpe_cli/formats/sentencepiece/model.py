@@ -55,11 +55,25 @@ WORDS = Split(MARK, "MergedWithNext", literal=True)
 """How a word model cuts: every mark begins a piece."""
 
 
+_SCORE, _TYPE = b"\x15", b"\x18"
+"""How the members of a piece begin that stand behind its text."""
+
+_MESSAGES = (b"\n", b"\x12", b"\x1a", b"\x22", b"\x2a")
+"""How the messages of a model begin, the first of which is a piece."""
+
+
 def sniff(head: bytes) -> bool:
-    """Return whether a file begins like a ``.model``: with a piece."""
-    if not head.startswith(b"\n") or len(head) < 4 or head[1] >= 0x80:
+    """Return whether a file begins like a ``.model``: with a piece.
+
+    Its text is followed by a score, by a type or by what comes after the piece: empty lines before a text are none.
+    """
+    if not head.startswith(b"\n") or len(head) < 4 or head[1] >= 0x80 or head[2:3] != b"\n":
         return False
-    return head[2:3] == b"\n" and head[3] <= head[1]
+    end_of_text, end = 4 + head[3], 2 + head[1]
+    following = head[end_of_text : end_of_text + 1]
+    if end_of_text == end:
+        return following in (*_MESSAGES, b"")
+    return end_of_text < end and following in (_SCORE, _TYPE)
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:

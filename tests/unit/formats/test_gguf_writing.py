@@ -11,9 +11,10 @@ from bpe_cli.formats import gguf
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.gguf import container as gguf_reader
 from bpe_cli.formats.gguf import pre as gguf_pre
-from bpe_cli.formats.gguf.container import STRING, encode
+from bpe_cli.formats.gguf.container import I32, STRING, encode
 from bpe_cli.stages import MergeBpe, NGram, SpaceMarks, SpecialToken, Split, WordPiece
 from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.spelling import USER_DEFINED
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.post_processor import process
@@ -84,6 +85,46 @@ def test_trained_models_are_held():
             assert again.normalizer == tokenizer.normalizer
             assert again.special_tokens == tokenizer.special_tokens
             assert process(again.post_processor, [7], [8]) == process(tokenizer.post_processor, [7], [8])
+
+
+def test_pieces_of_a_users_own_are_found_in_text():
+    """llama.cpp cuts the text at them, as is agreed to: so the text behind one begins with a blank as any text."""
+    options = {"byte_fallback": True, "normalization": "identity", "remove_extra_whitespaces": False}
+    agreed = frozenset({"token-flags"})
+    for prefix in (False, True):
+        own = sentencepiece.Options(
+            300, user_defined=("<br>", "▁▁"), hard_vocab_limit=False, add_dummy_prefix=prefix, **options
+        )
+        tokenizer = train(LINES, own)
+        with pytest.raises(FormatError, match=r"are parts of words \(llama\.cpp cuts the text at them\)"):
+            gguf.dump(tokenizer)
+        content = gguf.dump(tokenizer, agreed)[""]
+        again = gguf.loads(content)
+        numbers = [tokenizer.model.vocabulary.id_of(text.encode()) for text in ("<br>", "▁▁")]
+        types = gguf_reader.parse(content).numbers("tokenizer.ggml.token_type", I32)
+        assert [types[number] for number in numbers] == [USER_DEFINED, USER_DEFINED]
+        assert [again.token_bytes(number) for number in numbers] == [b"<br>", b"  "]
+        for parts in (("low", "<br>", "lower"), ("", "<br>", ""), ("low", "  ", "<br>", "the dogs")):
+            ids = [tokenizer.encode(part)[prefix and part == "<br>" :] for part in parts if part.strip()]
+            text = "".join(parts)
+            if "  " not in parts:
+                assert again.encode(text) == [each for part in ids for each in part]
+            if not prefix:
+                assert again.encode(text) == tokenizer.encode(text)
+                assert again.decode(again.encode(text)) == text
+        assert gguf.dump(again)[""] == content
+        special = SpecialToken(b"<br>", numbers[0])  # as a companion file may say
+        hidden = replace(tokenizer.model, vocabulary=tokenizer.model.vocabulary.without({numbers[0]}))
+        changed = replace(tokenizer, model=hidden, special_tokens=(*tokenizer.special_tokens, special))
+        assert gguf.loads(gguf.dump(changed, agreed)[""]).special_ids[numbers[0]].special
+
+
+def test_pieces_of_a_users_own_in_a_unigram_model_are_ordinary_ones():
+    own = train(LINES, sentencepiece.Options(40, model="unigram", normalization="identity", user_defined=("<br>",)))
+    with pytest.raises(FormatError, match=r"own are always found \(llama\.cpp takes them for ordinary ones\)"):
+        gguf.dump(own)
+    again = gguf.loads(gguf.dump(own, frozenset(LOSSES))[""])
+    assert [token.content for token in again.special_tokens if not token.special] == []
 
 
 def test_ranks_become_merges(make):

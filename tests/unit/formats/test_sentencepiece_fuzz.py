@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import FormatError
+from bpe_cli.formats import is_tokenizer
 from bpe_cli.formats import sentencepiece as wire
 from bpe_cli.formats.dialects import to_hugging_face, to_sentencepiece
 from bpe_cli.formats.features import LOSSES
@@ -82,6 +83,26 @@ def test_small_file_is_whole(name):
     assert module.sniff(data)
     tokenizer = module.loads(data)
     assert module.loads(module.dump(tokenizer, LOSSES)[""]) == tokenizer
+
+
+@pytest.mark.parametrize("behind", [b"", wire.float_field(2, 0), wire.varint_field(3, 2)])
+def test_a_model_is_told_by_its_first_piece(behind):
+    first = wire.bytes_field(1, wire.bytes_field(1, b"<unk>") + behind)
+    for following in (b"", first, wire.bytes_field(2, b""), wire.bytes_field(3, b"")):
+        assert sentencepiece_model.sniff(first + following)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"\n\n\n\nChapter 1\n", b"\n\n\n\n", b"\n\n\n\n" + b"x" * 200, b"\n\n\n\tA paragraph of some length\n",
+        b"\n \n\nA line\n", b"\n\x0c\n\nChapter 1, of a printed page\n", b"\n~\n~",
+    ],
+)  # fmt: skip
+def test_a_text_that_begins_with_empty_lines_is_no_model(text, tmp_path):
+    assert not sentencepiece_model.sniff(text)
+    (tmp_path / "book.txt").write_bytes(text)
+    assert not is_tokenizer(tmp_path / "book.txt")
 
 
 @at_least(1)

@@ -37,6 +37,18 @@ def test_json():
     )
 
 
+@pytest.mark.parametrize("data", [b'["tok", {"content": "x"}]', b'{"tok": 7, "x": 8}', b"tok\nx\n"])
+def test_a_byte_order_mark_is_no_part_of_a_list(data):
+    assert added_tokens.read_token_list(b"\xef\xbb\xbf" + data, "list") == added_tokens.read_token_list(data, "list")
+
+
+def test_lines_in_brackets_are_tokens():
+    """The first begins and the last ends as an array does."""
+    for lines in ([b"[PAD]", b"[CLS]", b"[SEP]"], [b"[MASK]"], [b"[x", b"y]"], [b"[-]", b"[\xc3\xa9]"]):
+        given = added_tokens.read_token_list(b"\n".join(lines) + b"\n", "list")
+        assert [token.content for token in given.tokens] == lines
+
+
 def test_added_tokens_json():
     given = added_tokens.read_token_list('{"<foo>": 8, "\\n": 7, "é": 6}\n'.encode(), "added_tokens.json")
     assert given.tokens == tuple(
@@ -81,6 +93,9 @@ def test_ids_are_held_to_what_the_file_says():
         (b'{"a": 1,}', "not valid JSON"),
         (b'{"content": "a"}\n{"content": "b"}\n', "not valid JSON"),
         (b'["a",]', "not valid JSON"),
+        (b"['a', 'b']", "not valid JSON"),
+        (b"[\n  a,\n  b\n]\n", "not valid JSON"),
+        (b"[-3]", r"list: \[0\] must be an object, not -3"),
         (b"[" * 1_000_000 + b"]" * 1_000_000, "not valid JSON|too large or too deep"),
     ],
 )
@@ -106,12 +121,12 @@ def test_lines_that_look_a_little_like_json_are_tokens(line):
     assert [token.content for token in added_tokens.read_token_list(line + b"\nb\n", "list").tokens] == [line, b"b"]
 
 
-ARRAY = re.compile(rb"\s*\[.*\]\s*", re.DOTALL)
+ARRAY = re.compile(rb"\s*\[(?=[\s\"{\[\]1]).*\]\s*", re.DOTALL)
 OBJECT = re.compile(rb"\s*\{\s*\"[^\n]*\".*\}\s*", re.DOTALL)
 
 
 @given(st.lists(st.sampled_from(['"', "{", "}", "[", "]", "\n", " ", "\v", ":", "1", "a"]), max_size=10).map("".join))
-def test_what_is_json_is_told_by_its_ends(text):
+def test_what_is_json_is_told_by_its_ends_and_what_follows_a_bracket(text):
     data = text.encode()
     expected = "array" if ARRAY.fullmatch(data) else "object" if OBJECT.fullmatch(data) else None
     assert added_tokens.kind_of_json(data) == expected

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bpe_cli.errors import UsageError
 from bpe_cli.formats import dump
 from bpe_cli.stages import SpecialToken
-from bpe_cli.surgery import Operation, add_tokens
+from bpe_cli.surgery import Operation, add_tokens, chained
 from bpe_cli.trainers import train, wordpiece
 from bpe_cli.trainers.unmerged import WordOptions
 from tests.needs import needs
@@ -97,3 +97,16 @@ def test_the_map_as_a_file():
         b'"other_to_new":{"3":null}}\n'
     )
     assert b"other_to_new" not in Operation(begun, {}).id_map()
+
+
+def test_two_changes_as_one():
+    """Of the ids 0 to 3 the first drops 1, moves two and adds one; the second drops 0, moves one and adds two."""
+    begun = byte_level(["ab"], 1)
+    first = Operation(begun, {0: 0, 1: None, 2: 1, 3: 2}, {3: (1, 2)}, ("a",), ("b",), {7: 3, 8: 1, 9: None})
+    second = Operation(begun, {0: None, 1: 1, 2: 2, 3: 5}, {0: (3, 1), 4: (2, 6)}, ("c",), ("d",))
+    both = chained(first, second)
+    assert both.old_to_new == {0: None, 1: None, 2: 1, 3: 2}
+    assert both.made_of == {5: (1, 2), 0: (1, 2, 2), 4: ()}
+    assert both.other_to_new == {7: 5, 8: 1, 9: None}
+    assert (both.summary, both.notes) == (("a", "c"), ("b", "d"))
+    assert chained(Operation(begun, {0: 0}), replace(second, other_to_new={6: 4})).other_to_new == {6: 4}

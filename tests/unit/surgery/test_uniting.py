@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats import dump
+from bpe_cli.formats.huggingface.tokenizer_json import loads
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.surgery import merge
@@ -125,6 +126,25 @@ def test_a_special_token_that_is_an_ordinary_one_of_the_first():
     )
     both = ours.with_special_tokens([SpecialToken(b"<x>", 300)])
     assert merge(both, both).notes == ()
+
+
+@pytest.mark.parametrize("token", [SpecialToken(b"ab", 257), SpecialToken(b"ab", 257, special=False)])
+def test_an_ordinary_token_that_is_a_special_or_added_one_of_the_first(token):
+    """It is there once, and what the second made of it, or it of that, goes; the rest stays."""
+    ours = byte_level(["cd"] * 3, 1).with_special_tokens([token])
+    theirs = byte_level(["abc"] * 9 + ["de"] * 3, 3)
+    assert [theirs.token_bytes(each) for each in (256, 257, 258)] == [b"ab", b"abc", b"de"]
+    operation = merge(ours, theirs)
+    united = operation.tokenizer
+    assert [operation.other_to_new[each] for each in (256, 257, 258)] == [257, None, 258]
+    assert operation.made_of == {258: tuple(ours.encode("de"))}
+    assert operation.notes == (
+        "'ab': ordinary in the second tokenizer, and kept as the special or added token that it is in the first",
+    )
+    assert united.special_tokens == (token,)
+    expected = [257, *ours.encode("c "), 258]
+    assert united.encode("abc de", specials="all") == expected
+    assert loads(dump(united, "tokenizer.json")[""]).encode("abc de", specials="all") == expected
 
 
 def test_ranks_stay_ranks_if_they_can():
