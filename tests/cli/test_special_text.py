@@ -84,9 +84,9 @@ def test_a_character_that_is_special_is_unknown_and_that_is_said(tmp_path):
     assert call("encode", "-t", path, "-T", "a!!", "-q").err == ""
     assert call("encode", "-t", path, "-T", "a!!", "--special", "!") == (0, b"2 1 1\n", "")
     assert call("encode", "-t", path, "-T", "a!!", "--special", "all") == (0, b"2 1 1\n", "")
-    path.write_text(json.dumps({"added_tokens": [added], "model": {**model, "byte_fallback": True, "vocab": {
-        **model["vocab"], "<0x21>": 4}}}), "utf-8")  # fmt: skip
-    assert call("encode", "-t", path, "-T", "a!!") == (0, b"2 4 4\n", "")
+    vocab = {**model["vocab"], **{f"<0x{byte:02X}>": 4 + byte for byte in range(256)}}
+    path.write_text(json.dumps({"added_tokens": [added], "model": {**model, "byte_fallback": True, "vocab": vocab}}))
+    assert call("encode", "-t", path, "-T", "a!!") == (0, b"2 37 37\n", "")
 
 
 def test_messages_are_text(file, tmp_path):

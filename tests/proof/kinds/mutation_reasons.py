@@ -81,9 +81,6 @@ REASONS: dict[tuple[str, str], str] = {
         "bpe_cli/support/json_files.py", "_LARGEST = 1 << 30: 30 -> 31",
     ): "a file of a gigabyte would be needed",
     (
-        "bpe_cli/trainers/counts.py", "ALL_MEMORY = (1 << 63) - 1: 1 -> 2",
-    ): "no machine has so much memory",
-    (
         "bpe_cli/trainers/counts.py", "for batch in _batched(items, 1 << 16):: 16 -> 17",
     ): SIZE,
     (
