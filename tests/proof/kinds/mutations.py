@@ -60,9 +60,6 @@ TESTS: dict[str, tuple[str, ...]] = {
     "bpe_cli/surgery/replacing.py": ("tests/unit/surgery/test_replacing.py",),
     "bpe_cli/tokenizer/model_inputs.py": ("tests/unit/tokenizer/test_model_inputs.py",),
     "bpe_cli/tokenizer/post_processor.py": ("tests/unit/tokenizer/test_post_processor.py",),
-    "bpe_cli/tokenizer/special_tokens.py": (
-        "tests/unit/tokenizer/test_special_tokens.py", "tests/unit/tokenizer/test_special_matcher.py",
-    ),
     "bpe_cli/tokenizer/streaming.py": ("tests/unit/tokenizer/test_streaming.py",),
 }  # fmt: skip
 """Module -> the tests that belong to it, beside the examples in it."""
