@@ -249,8 +249,8 @@ class _Window:
 def _unfinished(data: bytes) -> int:
     """Count the bytes at the end that further bytes may complete to a character.
 
-    >>> [_unfinished(data) for data in (b"a", b"a\\xe4\\xbd", b"\\xe4\\xbd\\xa0", b"\\xff", b"\\xed\\xa0")]
-    [0, 2, 0, 0, 0]
+    >>> [_unfinished(data) for data in (b"a", b"a\\xc3", b"a\\xe4\\xbd", b"\\xe4\\xbd\\xa0", b"\\xff", b"\\xed\\xa0")]
+    [0, 1, 2, 0, 0, 0]
     """
     tail = data[-3:]
     for length in range(1, len(tail) + 1):
