@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bpe_cli.cli import console
 from bpe_cli.cli.app import NAMES, load
-from bpe_cli.cli.console import in_options
+from bpe_cli.cli.arguments import ARGUMENTS, in_options
 from bpe_cli.cli.options import Option, parameters_of
 from tests.syntax import tree_of
 from tests.test_architecture import MODULES, imports_of, name_of, nodes_of, unit_of
@@ -216,7 +215,7 @@ MAY_SAY_OPTIONS = {
 
 
 def test_the_library_speaks_of_arguments_and_not_of_options():
-    """Whoever calls it has none: ``cli.console.in_options`` puts options in the place of arguments."""
+    """Whoever calls it has none: ``cli.arguments.in_options`` puts options in the place of arguments."""
     said = {
         f"{name_of(path)} {option}"
         for path in MODULES
@@ -232,4 +231,4 @@ def test_what_takes_the_place_of_an_argument_is_an_option():
     switches = {
         switch for each in declared if isinstance(each, Option) for name in each.names for switch in name.split("/")
     }
-    assert {option.split()[0] for option in console._ARGUMENTS.values()} - switches == set()
+    assert {option.split()[0] for option in ARGUMENTS.values()} - switches == set()

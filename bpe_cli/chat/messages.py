@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -120,7 +121,7 @@ def read_conversation(data: bytes, where: str, field_name: str = "messages") -> 
     if len(data) > MAX_BYTES:
         raise InputError(f"{where}: a conversation has at most {MAX_BYTES:,} bytes, this one {len(data):,}")
     try:
-        value = exact_json.loads(data.removeprefix(b"\xef\xbb\xbf"))
+        value = exact_json.loads(data.removeprefix(BOM_UTF8))
     except orjson.JSONDecodeError as error:
         lines = data.strip().splitlines()
         several = len(lines) > 1 and _is_json(lines[0])

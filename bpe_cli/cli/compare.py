@@ -322,7 +322,7 @@ def run(
         if checks.asked:
             raise UsageError(f"{checks.asked} needs inputs", hint="name files, or - for stdin")
         unused = given_in(measured, documents, but={"plain"} if probes.parallel else ())
-        unused += ["--special"] if special and special != options.project_values.get("special") else []
+        unused += ["--special"] if options.typed("special", special) is not None else []
         refuse_idle(unused, "there are no inputs")
     by_parts = parts.how(threads)
     is_share = by_parts is not None and by_parts.place.share is not None

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
+from bpe_cli.cli.arguments import in_options
 from bpe_cli.errors import BpeError, CheckFailed
 from bpe_cli.support.fast_typing import TYPE_CHECKING
 from bpe_cli.support.messages import duration, size_of
@@ -24,54 +25,6 @@ if TYPE_CHECKING:
 
 PLAIN_WIDTH = 100
 """Columns of output that no terminal shows: a file, or a pipe of a program."""
-
-_ARGUMENTS = {
-    "algorithm": "-a",
-    "chat=NAME": "--chat-template",
-    "byte_fallback=True": "--set byte_fallback=yes",
-    "differences": "--diff",
-    'documents="jsonl"': "--jsonl",
-    'documents="lines"': "--lines",
-    "format=NAME": "--from", 'format="bin"': "--from bin",
-    "development": "--dev",
-    "held_out": "--valid",
-    "corpora": "--language",
-    "d_model": "--d-model", "languages": "--language",
-    "library": "--against",
-    "ratios": "--ratio",
-    "sizes": "--vocab-size",
-    "weights": "--weight", "pictures": "--svg", "generation_prompt=False": "--no-generation-prompt",
-    "glossaries": "--glossary", "limits": "--max-regression", "output": "-o", "page": "--html", "processes": "-j",
-    "length": "--pack or --max-length", "share": "--part", "special_tokens": "--special", "specials": "--special",
-    **{
-        each: f"--set {each}"
-        for each in (
-            "boundaries", "boundary_mark", "by_byte", "candidate_memory", "character_coverage=X", "dictionary=no",
-            "input_sentence_size", "limit_alphabet=N", "merges=32000", "min_word_count", "min_word_count=2",
-            "pass_over", "pass_over=yes", "preload", "run_pattern", "shared_merges", "window_alpha",
-        )
-    },
-    "spans": "--with", "texts": "--text", "tokenizer": "-t", "tokens": "--with",
-    'way="split"': "--split",
-    'way="truncate"': "--max-length",
-    "threshold": "--vocabulary-threshold",
-    "vocab_size=32000": "-s 32000",
-    "with_special_tokens": "--add-special TEXT=ID",
-    **{
-        name: f"--{name.replace('_', '-')}"
-        for name in (
-            "add_special_tokens", "add_tokens", "against", "allow_loss", "alpha", "bos", "chat", "chat_template",
-            "check", "columns", "compat", "counts_dir", "counts_out", "date", "dropout", "dtype", "eot", "errors",
-            "field", "format", "frequencies", "from_counts", "full", "id_map", "ids", "inference", "initial_alphabet",
-            "keep", "mask", "max_memory", "max_token_length", "max_tokens", "member", "merge", "min_frequency",
-            "normalizer", "on_error", "overlap", "overwrite", "pad", "pairs", "parallel", "parity", "pattern", "plain",
-            "pre_tokenizer", "prefix_space", "residues", "sample", "scores", "seed", "shuffle", "size",
-            "split_residues", "split_special", "steps", "superwords", "switch", "tallies_dir", "target", "text", "to",
-            "truncate", "val", "vocab_size", "vocabulary", "window", "words", "write_vocabulary",
-        )
-    },
-}  # fmt: skip
-"""What the command line calls the arguments that the library's messages name in backquotes, alone or with a value."""
 
 LONG = 30.0
 """The seconds after which a summary says how long it took wherever it goes."""
@@ -122,27 +75,6 @@ def _annotate(error: CheckFailed) -> None:
 def _escaped(text: str, more: str = "") -> str:
     """Escape what would end a part of a workflow command."""
     return "".join(f"%{ord(each):02X}" if each in f"%\r\n{more}" else each for each in text)
-
-
-def in_options(message: str) -> str:
-    """Return a message of the library with options in place of arguments, which only a program can give.
-
-    >>> in_options('give `pattern="gpt2"` or `max_memory`, not `regex`; `documents="lines"` takes lines')
-    'give --pattern gpt2 or --max-memory, not `regex`; --lines takes lines'
-    """
-    if "`" not in message:
-        return message
-    import re
-
-    def option(match: re.Match[str]) -> str:
-        whole, name, value = match[0].strip("`"), match[1], match[2]
-        if whole in _ARGUMENTS:
-            return _ARGUMENTS[whole]
-        if name not in _ARGUMENTS:
-            return match[0]
-        return " ".join([_ARGUMENTS[name], *([value.strip('"')] if value else [])])
-
-    return re.sub(r"`([a-z_]+)(?:=([^`]+))?`", option, message)
 
 
 def tell(message: str) -> None:

@@ -14,6 +14,7 @@ file with it, so that this is an error in any case.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -34,7 +35,6 @@ _AT_ONCE = 1 << 16
 """So many bytes, or rows, are made into documents together."""
 
 _QUOTE = ord('"')
-_BOM = b"\xef\xbb\xbf"
 _QUOTED = re.compile(rb'"((?:[^"]++|"")*+)"')
 _UNQUOTED = {b",": re.compile(rb"[^,\n]*+"), b"\t": re.compile(rb"[^\t\n]*+")}
 
@@ -153,8 +153,8 @@ def rows_of(chunks: Iterable[bytes], begin: Place, delimiter: bytes) -> Iterator
         InputError: if a quote is not closed, or a row has more than ``LARGEST_ROW`` bytes.
     """
     source = iter(chunks)
-    data, final = _more(b"", source, len(_BOM))
-    start = len(_BOM) if data.startswith(_BOM) else 0
+    data, final = _more(b"", source, len(BOM_UTF8))
+    start = len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0
     line, before = begin.line or 1, begin.offset or 0  # of the row; of the buffer
     while start < len(data) or not final:
         scanned = _scan(data, start, final, delimiter)

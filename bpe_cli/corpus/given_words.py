@@ -8,6 +8,7 @@ zero width space as in Khmer and Thai, and the text itself has neither.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from typing import BinaryIO
 
@@ -39,7 +40,7 @@ def parse_words(data: bytes, name: str) -> list[Words]:
         InputError: if it is not UTF-8, or has no words.
     """
     try:
-        text = data.removeprefix(b"\xef\xbb\xbf").decode()
+        text = data.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError as error:
         raise InputError(f"{name} is not UTF-8 (byte {error.start:,})", hint=_HINT) from error
     lines = (line.removesuffix("\r") for line in text.split("\n"))

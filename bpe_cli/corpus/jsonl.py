@@ -5,6 +5,7 @@ Nobody wants their keys and quotes as text, so text is looked at before it is ta
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -16,7 +17,6 @@ from bpe_cli.corpus.rows import ALL_WHOLE, Place, RowFault, Rows
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import replace
 
-_BOM = b"\xef\xbb\xbf"
 _SPACE = b" \t\r\n"
 
 
@@ -81,8 +81,8 @@ class _OneLine:
         from bpe_cli.support.safe_orjson import look_for_memory, orjson
 
         whole, rows = line, self._rows
-        if not number and line.startswith(_BOM) and not self._begin().offset:
-            line = line[len(_BOM) :]
+        if not number and line.startswith(BOM_UTF8) and not self._begin().offset:
+            line = line[len(BOM_UTF8) :]
         if not line.strip(_SPACE):
             return None
         try:
@@ -192,9 +192,9 @@ class JsonLines:
         return self.verdict
 
     def _may_be_object(self) -> bool:
-        head = bytes(self._line[: len(_BOM) + 1])
+        head = bytes(self._line[: len(BOM_UTF8) + 1])
         if self._is_at_start:  # a mark may come first, of which a part may still be missing
-            head = b"" if _BOM.startswith(head) else head.removeprefix(_BOM).lstrip(_SPACE)
+            head = b"" if BOM_UTF8.startswith(head) else head.removeprefix(BOM_UTF8).lstrip(_SPACE)
         return not head or head.startswith(b"{")
 
     @property
@@ -203,7 +203,7 @@ class JsonLines:
 
     def _end_line(self) -> None:
         line = bytes(self._line)
-        line = (line.removeprefix(_BOM) if self._is_at_start else line).strip(_SPACE)
+        line = (line.removeprefix(BOM_UTF8) if self._is_at_start else line).strip(_SPACE)
         self._line.clear()
         value = _object_of(line)
         if value is None:

@@ -120,6 +120,19 @@ _COMPRESSED_NAMES = (".gz", ".bz2", ".xz", ".zst", ".zstd")
 _RECORD = b'"schema": "bpe-ids/'
 
 
+def has_fields(kind: Kind | None, ending: str) -> bool:
+    """Return whether the rows of an input have fields: the columns of a table, or those of JSON in an archive.
+
+    >>> has_fields(CSV, "txt"), has_fields(TAR, "txt"), has_fields(TAR, "json"), has_fields(None, "txt")
+    (True, False, True, False)
+
+    Args:
+        kind: What the input is, if that is known.
+        ending: How the members of archives end that are documents.
+    """
+    return kind is not None and kind.is_table and (kind != TAR or ending == "json")
+
+
 def kind_of_head(head: bytes) -> Kind | None:
     r"""Recognise contents by their first bytes (``MAGIC_ENOUGH`` of them); None for text and all that has no mark.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF8
 
 from bpe_cli.corpus.opening import NO_STDIN, read_whole
 from bpe_cli.errors import InputError
@@ -22,7 +23,7 @@ def listed_in(path: str) -> list[str]:
     name = show_path(path)
     if path in ("", "-"):
         raise InputError("@ is followed by the name of a file that lists inputs", hint="for example: @shards.txt")
-    data = read_whole(path, stdin=NO_STDIN, most=_LARGEST_LIST).removeprefix(b"\xef\xbb\xbf")
+    data = read_whole(path, stdin=NO_STDIN, most=_LARGEST_LIST).removeprefix(BOM_UTF8)
     lines = (line.removesuffix(b"\r") for line in data.split(b"\n"))
     listed = [(number, os.fsdecode(line)) for number, line in enumerate(lines, 1) if line.strip()]
     names = [(number, each) for number, each in listed if not each.startswith("#")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -22,8 +23,6 @@ _LONGEST_NAME = 64
 
 _MOST_LANGUAGES = 2000
 """FLORES+ has 228."""
-
-_BOM = b"\xef\xbb\xbf"
 
 _NAMED = re.compile(r"([\w-]{1,32})=(.+)", re.ASCII | re.DOTALL)
 _HINT = 'as in {"en": "Good morning.", "de": "Guten Morgen."} on each line, or a line of names with tabs between'
@@ -75,7 +74,7 @@ def parse_parallel(data: bytes, name: str) -> dict[str, list[bytes]]:
     Raises:
         InputError: if the file is neither, a line lacks a language, or there are no lines.
     """
-    lines = _lines(data.removeprefix(_BOM))
+    lines = _lines(data.removeprefix(BOM_UTF8))
     if not lines:
         raise InputError(f"{name} is empty", hint=_HINT)
     texts = _json_lines(lines, name) if lines[0].lstrip().startswith(b"{") else _tabs(lines, name)
@@ -171,7 +170,7 @@ def _text(path: str, stdin: BinaryIO, plain: bool) -> bytes:
         plainly = "`plain` takes its lines as they are"
         hint = f"{way_out}; {plainly}" if way_out else plainly
         raise InputError(f"{show_path(path)} holds {kind.title}, not the lines of a text", hint=hint)
-    return data if plain else data.removeprefix(_BOM)
+    return data if plain else data.removeprefix(BOM_UTF8)
 
 
 def _contents(path: str, stdin: BinaryIO) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from bpe_cli.errors import FormatError
@@ -195,7 +196,7 @@ def read_token_list(data: bytes, source: str) -> TokenList:
     >>> read_token_list(b'{"new": 301, "low": 300}', "added_tokens.json").ids
     {b'low': 300, b'new': 301}
     """
-    data = data.removeprefix(b"\xef\xbb\xbf")  # a byte order mark
+    data = data.removeprefix(BOM_UTF8)
     ids: dict[bytes, int] = {}
     kind = kind_of_json(data)
     if kind is None and _BEGUN.match(data):

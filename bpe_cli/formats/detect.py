@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -75,7 +76,7 @@ def locate(path: Path) -> tuple[Path, str]:
 def files_of(path: Path) -> list[Path]:
     """Return the files of the tokenizer at a path: itself, and those beside it if it is one of several.
 
-    If there is no tokenizer at the path, return just the path.
+    Without a tokenizer at the path, that is the path itself.
     """
     try:
         file, name = locate(path)
@@ -160,7 +161,7 @@ _MAGICS = {
     b"\x28\xb5\x2f\xfd": "zstd-compressed",
     b"PK": "a ZIP archive",
     b"version https://git-lfs": _POINTER,
-    b"\xef\xbb\xbf": "text with a byte order mark",
+    BOM_UTF8: "text with a byte order mark",
 }
 _MEANT = {_MAGICS[b"GGUF"], _POINTER, _CUT_TOKENIZER}
 _VERSION = re.compile(rb'\s*\{\s*"version"\s*:\s*"1\.0"')

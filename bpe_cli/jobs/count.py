@@ -16,12 +16,13 @@ from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.cluster_notes import noting_clusters
 from bpe_cli.jobs.files import Streams, Target, find_documents
 from bpe_cli.jobs.spilling import Counted, CountsOnDisk, Spilling, count_within
+from bpe_cli.stages.counting import ALL_MEMORY
 from bpe_cli.stages.splitters import show_pattern, slow_patterns_notes
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import listed, quote
 from bpe_cli.trainers import trainer_for
 from bpe_cli.trainers.base import Options, SplittingOptions, sample
-from bpe_cli.trainers.counts import ALL_MEMORY, DEFAULT_MAX_MEMORY, new_counts
+from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY, new_counts
 
 if TYPE_CHECKING:
     from bpe_cli import _core

@@ -232,7 +232,7 @@ class _Decoding:
 
 @contextmanager
 def _hinting_at_numbers(path: str, source_format: str | None) -> Iterator[None]:
-    """Give the errors of compressed data a way out if the data may be numbers that only begin so."""
+    """Add a hint to errors of decompression if the data may be ids that only look compressed."""
     from bpe_cli.corpus.compression import CompressionError
     from bpe_cli.sinks.naming import sink_of_name
 

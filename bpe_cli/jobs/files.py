@@ -161,14 +161,13 @@ def find_documents(
     inputs = find_inputs(
         source, outputs, listener=listener, streams=streams, target=target, otherwise=otherwise, leave_out=leave_out
     )
-    from bpe_cli.corpus.kinds import TAR
+    from bpe_cli.corpus.kinds import has_fields
 
-    kinds = {each.kind for each in inputs.items if each.kind is not None}
     if (
         source.text_field != FIELD
         and not source.field_is_default
         and source.documents != "jsonl"
-        and not any(kind.is_table and (kind != TAR or source.ending == "json") for kind in kinds)
+        and not any(has_fields(each.kind, source.ending) for each in inputs.items)
     ):
         raise UsageError(
             "`field` names a field of JSON or a column of a table, and there are none",

@@ -16,10 +16,11 @@ from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.jobs.count import adopted
 from bpe_cli.jobs.mixing import Mixture, NamedCorpus, Sampled
 from bpe_cli.jobs.spilling import Counted, CountsOnDisk, Spilling, parts_of, sums
+from bpe_cli.stages.counting import ALL_MEMORY
 from bpe_cli.support.core_arguments import wrong_type
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import did_you_mean, nearest
-from bpe_cli.trainers.counts import ALL_MEMORY, new_counts
+from bpe_cli.trainers.counts import new_counts
 from bpe_cli.trainers.parity import NO_LANGUAGE, mark_of
 
 if TYPE_CHECKING:

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.jobs.spilling import Counted, CountsOnDisk, Spilling, parts_of
+from bpe_cli.stages.counting import ALL_MEMORY
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import did_you_mean, nearest
-from bpe_cli.trainers.counts import ALL_MEMORY, add_times, new_counts
+from bpe_cli.trainers.counts import add_times, new_counts
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source

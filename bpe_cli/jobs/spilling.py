@@ -17,9 +17,10 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 from bpe_cli import _core
 from bpe_cli.errors import OutputError, TrainingError
+from bpe_cli.stages.counting import ALL_MEMORY
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import cannot_write, show_path
-from bpe_cli.trainers.counts import ALL_MEMORY, new_counts
+from bpe_cli.trainers.counts import new_counts
 
 if TYPE_CHECKING:
     from types import TracebackType

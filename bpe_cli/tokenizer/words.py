@@ -1,4 +1,4 @@
-"""Tell the piece of a text that each of its tokens belongs to: what Hugging Face's library calls word ids.
+"""Find the piece of a text that each of its tokens belongs to: Hugging Face's library calls them word ids.
 
 A special token that is found in the text is a piece as well.
 """

@@ -12,7 +12,7 @@ from itertools import accumulate, islice, pairwise
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, TrainingError, UsageError
-from bpe_cli.stages.counting import ALL_MEMORY as ALL_MEMORY
+from bpe_cli.stages.counting import ALL_MEMORY
 
 DEFAULT_MAX_MEMORY = 4 << 30
 """Bytes that counts may take; a fixed number, so that what is refused does not depend on the machine."""

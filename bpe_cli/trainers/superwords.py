@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from bpe_cli import _core
 from bpe_cli.errors import UsageError
-from bpe_cli.stages.counting import SplitText
+from bpe_cli.stages.counting import ALL_MEMORY, SplitText
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import options_json
 from bpe_cli.trainers.base import check_list, first_changed
-from bpe_cli.trainers.counts import ALL_MEMORY, items_of, new_counts
+from bpe_cli.trainers.counts import items_of, new_counts
 
 if TYPE_CHECKING:
     from bpe_cli.trainers.base import Progress

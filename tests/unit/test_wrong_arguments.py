@@ -311,7 +311,7 @@ def test_the_argument_is_called_as_it_is():
     ],
 )  # fmt: skip
 def test_messages_name_what_there_is_in_the_library(call, message, hint):
-    """The command line puts its options in the place of these: ``cli.console.in_options``."""
+    """The command line puts its options in the place of these: ``cli.arguments.in_options``."""
     with pytest.raises(BpeError, match=message) as caught:
         call()
     assert hint is None or caught.value.hint == hint

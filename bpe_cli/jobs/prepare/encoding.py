@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from array import array
+from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from bpe_cli.corpus.kinds import has_fields
 from bpe_cli.corpus.rows import ALL_WHOLE, BrokenRow, Place, RowFault, Rows
 from bpe_cli.errors import InputError
-from bpe_cli.jobs.prepare.keeping import has_fields
 from bpe_cli.support.blocks import Block, whole_documents
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import show_path
@@ -151,7 +152,7 @@ def _encode_conversations(
             number += 1
             row: int | None = None
             kept: Sequence[Any] | TableRow | None = None
-            if has_fields(part.inputs[origins.input_of(number)[0]].kind, job.source):
+            if has_fields(part.inputs[origins.input_of(number)[0]].kind, job.source.ending):
                 row, kept = tables.next_row()
             if not blank_is_none or document.strip():
                 where = named(number) if row is None else place_of(number, row).shown()
@@ -342,7 +343,7 @@ def kept_of_conversation(document: bytes, keep: Sequence[KeptField]) -> list[Any
     from bpe_cli.corpus.kept import kept_of
     from bpe_cli.support.safe_orjson import orjson
 
-    data = document.removeprefix(b"\xef\xbb\xbf")
+    data = document.removeprefix(BOM_UTF8)
     return kept_of(orjson.loads(data), keep, data)
 
 
@@ -351,7 +352,7 @@ def fault_of(document: bytes) -> str:
     from bpe_cli.support.safe_orjson import orjson
 
     try:
-        orjson.loads(document.removeprefix(b"\xef\xbb\xbf"))
+        orjson.loads(document.removeprefix(BOM_UTF8))
     except orjson.JSONDecodeError:
         try:
             document.decode()

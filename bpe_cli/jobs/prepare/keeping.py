@@ -17,7 +17,6 @@ from bpe_cli.sinks.dataset.columns import COLUMNS
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Inputs, Source
-    from bpe_cli.corpus.kinds import Kind
     from bpe_cli.sinks.dataset import DataSetFormat
 
 _TAKEN = ("input_ids", *COLUMNS, "loss_mask")
@@ -30,10 +29,10 @@ def settled(names: Sequence[str], source: Source, inputs: Inputs) -> tuple[KeptF
         UsageError: if a field is named twice, or not at all, or is a column already, or the inputs have no fields.
         InputError: if the first input is a table that lacks such a column, or cannot be read.
     """
-    from bpe_cli.corpus.kinds import ARROW, PARQUET
+    from bpe_cli.corpus.kinds import ARROW, PARQUET, has_fields
 
     in_json = source.documents == "jsonl" or source.json
-    if names and not in_json and not any(has_fields(item.kind, source) for item in inputs.items):
+    if names and not in_json and not any(has_fields(item.kind, source.ending) for item in inputs.items):
         raise UsageError(
             "`keep` names fields of JSON or columns of tables, and there are none",
             hint='`documents="jsonl"` reads each line as a JSON object',
@@ -54,13 +53,6 @@ def settled(names: Sequence[str], source: Source, inputs: Inputs) -> tuple[KeptF
             kept = field_of(inputs.items[0], name)
         fields[kept.name] = kept
     return tuple(fields.values())
-
-
-def has_fields(kind: Kind | None, source: Source) -> bool:
-    """Return whether an input is a table whose rows have fields: columns, or those of JSON in an archive."""
-    from bpe_cli.corpus.kinds import TAR
-
-    return kind is not None and kind.is_table and (kind != TAR or source.ending == "json")
 
 
 def check_kept(names: Sequence[str], to: str, kind: DataSetFormat, way: str | None) -> None:

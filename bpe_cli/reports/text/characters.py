@@ -9,6 +9,7 @@ what cannot be seen.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -230,7 +231,7 @@ def _not_utf8(text: bytes, string: str) -> Iterator[TextWarning]:
 
 
 def _byte_order_mark(text: bytes) -> Iterator[TextWarning]:
-    if text.startswith(b"\xef\xbb\xbf"):
+    if text.startswith(BOM_UTF8):
         yield TextWarning(
             "byte-order-mark",
             "the text begins with a byte order mark (U+FEFF), which is encoded with it",

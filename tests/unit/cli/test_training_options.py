@@ -9,7 +9,7 @@ from typing import Literal, get_args, get_type_hints
 import pytest
 
 from bpe_cli import _core
-from bpe_cli.cli.console import in_options
+from bpe_cli.cli.arguments import in_options
 from bpe_cli.cli.options import parameters_of
 from bpe_cli.cli.train import run
 from bpe_cli.cli.train_options import help_of, options_of, parse

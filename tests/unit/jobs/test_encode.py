@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.cli.console import in_options
+from bpe_cli.cli.arguments import in_options
 from bpe_cli.corpus import Source
 from bpe_cli.corpus.inputs import Inputs
 from bpe_cli.errors import BpeError, CheckFailed, InputError, OutputError, UsageError

@@ -292,7 +292,7 @@ def test_other_options_or_inputs_are_refused(corpus: Source, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("to", sorted(DATASETS))
 def test_what_is_overwritten_leaves_no_file_behind(to: str, corpus: Source, tmp_path: Path) -> None:
-    """Files of other formats, parts beyond the new ones, and indexes are removed; what is no file of a part stays."""
+    """Files of other formats, parts beyond the new ones, and indexes are removed; files that belong to no part stay."""
     folder = tmp_path / "out"
     prepare(corpus, "gpt2", PrepareOptions(to=to, part_bytes=300), folder=folder, processes=1)
     (folder / "notes.txt").write_text("mine")

@@ -117,7 +117,7 @@ def test_a_word_in_byte_tokens_is_not_one_token():
 
 @pytest.mark.parametrize(("unk_id", "one_token"), [(0, 2), (None, 1)])
 def test_a_word_that_is_unknown_or_left_out_is_not_one_token(unk_id, one_token):
-    """The z is no token; where it is left out, it goes with the b behind it."""
+    """No token has a z. Where it is left out, it counts with the b that follows."""
     tokenizer = Tokenizer(LongestMatch(Vocabulary.from_tokens([b"?", b"a", b"b"]), unk_id=unk_id))
     ((cost,),) = probe_words([tokenizer], {"x": [words_of(["z"]), words_of(["a", "z", "b"])]}).results
     assert (cost.word_count, cost.one_token, cost.unknown_count) == (4, one_token, 2)
