@@ -6,6 +6,7 @@ A special token that is found in the text is a piece as well.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import eq, lt
 
 from bpe_cli import _core
 from bpe_cli.stages import ByteLevel
@@ -48,11 +49,11 @@ def words_of(
         if start > position:
             cut = tokenizer.engine.pieces(data[position:start], first=position == 0)
             count = len(cut)
-            places = [(at + position, to + position) for at, to in zip(cut.source_starts, cut.source_ends, strict=True)]
-            if any(at == to or at < before for (at, to), (_, before) in zip(places, [(0, 0), *places], strict=False)):
-                own = _by_encoding(tokenizer, cut, ids[first:last]) or word_ids(spans[first:last], places)
-            else:
-                own = word_ids(spans[first:last], places)
+            begins, ends = ([at + position for at in each] for each in (cut.source_starts, cut.source_ends))
+            if any(map(eq, begins, ends)) or any(map(lt, begins[1:], ends)):  # they have no text, or the same
+                own = _by_encoding(tokenizer, cut, ids[first:last]) or own
+            if None in own:
+                own = word_ids(spans[first:last], list(zip(begins, ends, strict=True)))
         # What stands for no text of these pieces, as a mark before a special token, is a piece by itself.
         words += [pieces + (count if each is None else each) for each in own]
         pieces += count + (None in own)
