@@ -45,7 +45,7 @@ _HARMLESS = "Running"
 _SHOWN = ("color", "progress", "quiet")
 
 _MOST_BITS = 64
-"""Of an integer: TOML promises no more, and larger ones may be neither a float nor written in a message."""
+"""Bits of an integer: TOML promises no more, and larger ones may fit neither a float nor a message."""
 
 
 @dataclass(frozen=True, slots=True)

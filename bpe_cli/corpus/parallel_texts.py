@@ -158,7 +158,7 @@ def _tabs(lines: list[bytes], name: str) -> dict[str, list[bytes]]:
 
 
 def _text(path: str, stdin: BinaryIO, plain: bool) -> bytes:
-    """Read a file that holds the lines of one language; a byte order mark is none of its text, unless all is plain."""
+    """Read a file that holds the lines of one language, without a byte order mark unless it is to be ``plain``."""
     data = _contents(path, stdin)
     kind = None if plain else kind_of_head(data[:MAGIC_ENOUGH]) or kind_of_name(path)
     if kind is None and not plain and may_be_json_lines(data[:SNIFF_BYTES]):

@@ -107,7 +107,7 @@ def made_of(name: str, starts: Numbers, ends: Numbers, length: int) -> NDArray[A
 
 
 def are_pieces(known: Known, value: Numbers, length: int) -> bool:
-    """Return whether a column that says which pieces a row has can be that of a row of this length.
+    """Return whether a column can say which pieces a row of this length has.
 
     >>> import numpy
     >>> are_pieces("seq_lengths", numpy.array([2, 3]), 6), are_pieces("seq_lengths", numpy.array([2, 3]), 4)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
 
     RendererOf = Callable[[Conversation], Renders]
-    """What tells by what a conversation is rendered."""
+    """Returns what renders a conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Template:
         return ChatTemplate(self.source or "", self.title, special_names(model), date)
 
     def renderers(self, model: Tokenizer, date: datetime.date | None) -> RendererOf:
-        """Return what tells by what a conversation is rendered, for the tokenizer that fits."""
+        """Return a function from a conversation to what renders it, for the tokenizer that fits."""
         usual = self.renderer(model, date)
         other = usual if self.with_tools is None else self.with_tools.renderer(model, date)
         return lambda conversation: usual if conversation.tools is None else other

@@ -228,9 +228,9 @@ def complete(
 
 
 def is_as_described(path: str) -> bool:
-    """Return whether a file has the size of the numbers that its sidecar describes: it is bin then, however it begins.
+    """Return whether a file has the size of the numbers that its sidecar describes: then it is bin, however it begins.
 
-    Whatever else begins so, an array or compressed data, has another size.
+    An array, or compressed data, has another size.
     """
     if path == "-" or not os.path.isfile(sidecar_path(path)):
         return False

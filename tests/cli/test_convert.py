@@ -104,8 +104,8 @@ def test_what_lies_there_already_would_be_read(desk):
     result = call("convert", "t.json", "-o", "out/", cwd=desk)
     assert (result.status, result.out) == (2, b"")
     assert result.err == error(
-        "out/added_tokens.json is there already: read with what is written, or instead of it, it would change the "
-        "tokenizer or its use",
+        "out/added_tokens.json is there already: it would be read with the new files, or instead of them, and change "
+        "the tokenizer or its use",
         "write to another folder, or remove it",
     )
     assert os.listdir(desk / "out") == ["added_tokens.json"]

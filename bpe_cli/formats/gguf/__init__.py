@@ -120,9 +120,9 @@ def changed(tokenizer: Tokenizer, again: Tokenizer) -> dict[str, str]:
     if flags is not None:
         lost["token-flags"] = flags
     elif USER_DEFINED in kinds and isinstance(tokenizer.model, ScoredBpe):
-        lost["token-flags"] = "that pieces of a user's own are parts of words (llama.cpp cuts the text at them)"
+        lost["token-flags"] = "that user-defined pieces are parts of words (llama.cpp cuts the text at them)"
     elif USER_DEFINED in kinds:
-        lost["token-flags"] = "that pieces of a user's own are always found (llama.cpp takes them for ordinary ones)"
+        lost["token-flags"] = "that user-defined pieces are always found (llama.cpp takes them for ordinary ones)"
     elif UNUSED in kinds and not tokenizer.model.fixed_point:
         lost["token-flags"] = "that unused pieces are never tokens"
     return lost

@@ -56,7 +56,7 @@ def check_beside(tokenizer: Tokenizer, files: Mapping[str, bytes], output: Path,
         names = names or list(map(show_path, others.values()))
         are, they, them = ("is", "it", "it") if len(names) == 1 else ("are", "they", "them")
         raise UsageError(
-            f"{listed(names, separator=', ')} {are} there already: read with what is written, or instead of it, {they} "
-            "would change the tokenizer or its use",
+            f"{listed(names, separator=', ')} {are} there already: {they} would be read with the new files, or instead "
+            "of them, and change the tokenizer or its use",
             hint=f"write to another folder, or remove {them}",
         )

@@ -65,7 +65,7 @@ _MESSAGES = (b"\n", b"\x12", b"\x1a", b"\x22", b"\x2a")
 def sniff(head: bytes) -> bool:
     """Return whether a file begins like a ``.model``: with a piece.
 
-    Its text is followed by a score, by a type or by what comes after the piece: empty lines before a text are none.
+    A score, a type or the end of the piece follows its text. Empty lines at the beginning of a text do not look so.
     """
     if not head.startswith(b"\n") or len(head) < 4 or head[1] >= 0x80 or head[2:3] != b"\n":
         return False

@@ -241,8 +241,8 @@ class Limit:
         few tokens are no merit.
 
         Raises:
-            InputError: if the total of all inputs is asked for, and they are not the inputs of the stored report, or an
-                input that this has not.
+            InputError: if the total of all inputs is asked for, and they are not the inputs of the stored report, or if
+                an input is asked for that the report lacks.
         """
         if self.scope == TOTAL and not changes.same_inputs:
             raise InputError(

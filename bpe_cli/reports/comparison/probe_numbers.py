@@ -36,7 +36,7 @@ class LengthResult:
         fewest: Tokens of the number with the fewest.
         most: Tokens of the number with the most.
         usual: The cut that most have, as the digits of each token; of two as frequent ones the smaller tuple. It is
-            empty for a number that is left out, or has an unknown token: such a number counts as no tokens.
+            empty for a number that is left out, or has an unknown token: such a number counts as having no tokens.
         consistency: Share of the numbers that are cut so.
     """
 
@@ -129,7 +129,7 @@ def _result(cutter: Cutter) -> NumberResult:
 
 
 def cut_of(cutter: Cutter, ids: Sequence[int], ends: Sequence[int]) -> tuple[int, ...]:
-    """Return how many bytes each token of a number covers; none do in a number that is unknown, or a part of it."""
+    """Return how many bytes each token of a number covers; no token counts if any of the number is unknown."""
     return () if cutter.unk_id is not None and cutter.unk_id in ids else groups(ends)
 
 

@@ -32,7 +32,7 @@ class WordCost:
         token_count: Tokens of the texts.
         uncut: Words without a boundary of tokens inside, also inside a character whose bytes are tokens.
         one_token: Those of them whose token has no part of another word: one token by themselves, but for blanks. An
-            unknown token is none.
+            unknown token does not count.
         border_count: Borders between words.
         hit_borders: Those of them at which a token ends.
         boundary_count: Boundaries of tokens, each place in a text once.

@@ -71,7 +71,7 @@ def test_a_file_that_would_change_what_is_read_is_named(tokenizer, output, forma
     monkeypatch.chdir(tmp_path)
     (path,) = put(Path("out"), old)
     before = content_of(tmp_path)
-    with pytest.raises(UsageError, match=f"^{re.escape(str(path))} is there already: read with what is") as caught:
+    with pytest.raises(UsageError, match=f"^{re.escape(str(path))} is there already: it would be read with") as caught:
         convert(tokenizer, output, format_name)
     assert caught.value.hint == "write to another folder, or remove it"
     assert content_of(tmp_path) == before
