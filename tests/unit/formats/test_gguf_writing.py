@@ -121,7 +121,9 @@ def test_pieces_of_a_users_own_are_found_in_text():
 
 def test_pieces_of_a_users_own_in_a_unigram_model_are_ordinary_ones():
     own = train(LINES, sentencepiece.Options(40, model="unigram", normalization="identity", user_defined=("<br>",)))
-    with pytest.raises(FormatError, match=r"user-defined pieces are always found \(llama\.cpp takes them for ordinary ones\)"):
+    with pytest.raises(
+        FormatError, match=r"user-defined pieces are always found \(llama\.cpp takes them for ordinary ones\)"
+    ):
         gguf.dump(own)
     again = gguf.loads(gguf.dump(own, frozenset(LOSSES))[""])
     assert [token.content for token in again.special_tokens if not token.special] == []
