@@ -85,6 +85,9 @@ def test_contradictions_are_named() -> None:
     for triple in ((0, 1, 1), (0, 7, 2), (1, 0, 2)):
         with pytest.raises(ValueError, match=r"merge 1 joins ids \d and \d to \d, whose text is not theirs joined"):
             CoreModel(CharacterBpe(table, Merges.from_pairs([(0, 1, 2), triple])))
+    with_prefix = CharacterBpe(table, Merges.from_pairs([(0, 1, 2), (0, 1, 1)]), continuing_subword_prefix="##")
+    with pytest.raises(ValueError, match="merge 1 joins ids 0 and 1 to 1, whose text is not theirs joined"):
+        CoreModel(with_prefix)
     with pytest.raises(ValueError, match="the unknown token's id 4000000000 is not below"):
         CoreModel(CharacterBpe(table, Merges.from_pairs([]), unk_id=4_000_000_000))
 

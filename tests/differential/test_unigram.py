@@ -179,6 +179,23 @@ def test_large_sums_begin_again(fill: float) -> None:
     assert len(found) == 2, "both precisions were met"
 
 
+@at_least(2000)
+def test_sums_are_rounded_before_they_are_compared() -> None:
+    """Each piece costs as much as its characters do one by one: most sums differ in rounding alone."""
+    chance = random.Random(3)
+    for _ in range(50):
+        unit = nearby(-chance.uniform(0.1, 9))[1]
+        lengths = chance.sample(range(2, 7), 3)
+        drawn = {"a", "b", *("a" * length for length in lengths)}
+        drawn |= {"".join(chance.choices("ab", k=chance.randint(2, 4))) for _ in range(4)}
+        theirs = processor_of([(text, unit * len(text), 1) for text in sorted(drawn)])
+        ours = pipeline(of_processor(theirs))
+        for length in range(1, 60):
+            text = "".join(chance.choices("aaaab", k=length))
+            assert encode(ours, text.encode()) == theirs.encode(text), (unit, drawn, text)
+            compared()
+
+
 def nearby(score: float) -> list[float]:
     """Return a number of single precision, and its neighbours."""
     (bits,) = struct.unpack("<i", struct.pack("<f", score))

@@ -3,6 +3,8 @@
 //! A word is a stretch without white space (Unicode's White_Space), in every script. A byte that is no
 //! part of UTF-8 is not white space.
 
+use std::ops::Range;
+
 use crate::text::read_char;
 
 /// What is known of a stretch of words: sums of those that lie whole in it, and what stands at its ends.
@@ -82,12 +84,16 @@ pub struct Words {
     again: Bits,
     /// Where tokens begin that follow one another without gaps.
     begins: Bits,
+    /// A part of a word up to the word's end, the last one that was looked for: a word of many tokens is gone
+    /// through once, not once for each of them.
+    known: Range<usize>,
 }
 
 impl Words {
     /// Begins with a text.
     pub fn reset(&mut self, text: &[u8]) {
         self.length = text.len();
+        self.known = 0..0;
         self.word.clear(text.len());
         self.touched.clear(text.len());
         self.again.clear(text.len());
@@ -127,7 +133,10 @@ impl Words {
         let end = end.min(self.length);
         let mut at = self.word.next(true, start, end);
         while at < end {
-            let after = self.word.next(false, at, self.length);
+            if !self.known.contains(&at) {
+                self.known = at..self.word.next(false, at, self.length);
+            }
+            let after = self.known.end;
             if self.touched.get(after - 1) {
                 self.again.set(after - 1);
             } else {
@@ -271,6 +280,22 @@ mod tests {
         assert_eq!((one.words, one.head, one.tail), (0, Some(2), None));
         assert!(one.whole);
         assert!(found("", &[], true, true).empty);
+    }
+
+    /// Were the end looked for from each token on, 4 MiB without white space would take 4 million walks
+    /// of up to 64 thousand numbers each.
+    #[test]
+    fn a_long_word_of_many_tokens_is_walked_through_once() {
+        let mut words = Words::default();
+        words.reset(b"ab cd");
+        words.touch(3, 5);
+        let length = 1 << 22;
+        let mut text = vec![b'A'; length];
+        text[length - 2] = b' ';
+        words.reset(&text);
+        (0..length).for_each(|at| words.touch(at, at + 1));
+        let all = words.finish(false, false);
+        assert_eq!((all.words, all.split), (2, 1));
     }
 
     proptest! {

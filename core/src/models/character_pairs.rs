@@ -251,10 +251,11 @@ impl CharacterPairs {
 /// Whether a product's text is that of its parts, the right one perhaps without its prefix.
 fn fits(tokens: &TokenTable<'_>, merge: [u32; 3], prefix: &[u8]) -> bool {
     let [left, right, product] = merge.map(|id| tokens.get(id));
-    let rest = product.strip_prefix(left);
     !left.is_empty()
         && !right.is_empty()
-        && (rest == Some(right) || rest == right.strip_prefix(prefix))
+        && product
+            .strip_prefix(left)
+            .is_some_and(|rest| rest == right || right.strip_prefix(prefix) == Some(rest))
 }
 
 impl Model for CharacterPairs {

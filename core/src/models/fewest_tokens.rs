@@ -176,12 +176,12 @@ impl Model for FewestTokens {
         let offset = |place: usize| starts.get(place).map_or(piece.len() as u32, |&start| start);
         let before = out.len();
         let mut end = word.len();
-        let mut follows_unknown = false; // from the end on: what was pushed last is unknown
+        let mut follows_unknown = false; // from the end on: what was pushed last is the unknown token
         while end > 0 {
             let Way { from, id, .. } = ways[end];
             let from = from as usize;
             let fused = id.is_none() && fuse_unk && follows_unknown;
-            follows_unknown = id.is_none();
+            follows_unknown = id.is_none() && unk_id.is_some();
             if fused && let Some(last) = out[before..].last_mut() {
                 last.start = offset(from);
             } else {

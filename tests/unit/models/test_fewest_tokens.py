@@ -86,3 +86,6 @@ def test_spans_and_unknown_characters() -> None:
     fused = Tokenizer(FewestTokens(vocabulary(["a"]), UNK, True), special_tokens=UNKNOWN)
     assert fused.encode("xyaéé") == [UNK, 1, UNK]
     assert Tokenizer(FewestTokens(vocabulary(["a"]))).encode("xya") == [1]
+    left_out = Tokenizer(FewestTokens(vocabulary(["a"]), None, True))
+    spans = [(token.token_id, token.start, token.end) for token in left_out.tokens("xyayyaxx")]
+    assert spans == [(1, 2, 3), (1, 5, 6)]  # where no token stands for what is unknown, none is joined to it
