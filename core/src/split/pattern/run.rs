@@ -19,9 +19,25 @@ use crate::text::byte_pairs::PLACES;
 const FAR: usize = 256;
 const APART: usize = 64;
 
+/// The most dead ends that are kept: some tens of megabytes.
+const MOST_KEPT: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
+
 /// Places and states from which no match is found in a text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeadEnds(HashSet<(usize, usize)>);
+
+impl DeadEnds {
+    /// Keeps what a search has passed in vain that began at a place. Beyond a limit, what lies before it is forgotten, or all.
+    fn add(&mut self, passed: Vec<(usize, usize)>, begin: usize) {
+        if self.0.len() + passed.len() > MOST_KEPT {
+            self.0.retain(|&(place, _)| place > begin);
+            if self.0.len() > MOST_KEPT / 2 {
+                self.0.clear();
+            }
+        }
+        self.0.extend(passed);
+    }
+}
 
 impl Table {
     /// Writes the ends of the next pieces from `at` on, where a piece begins, and gives their number: as many as
@@ -110,6 +126,7 @@ impl Table {
     /// Goes on with a search to its end, and gives where its last match ends.
     fn finish(&self, text: &[u8], mut search: Search, dead_ends: &mut DeadEnds) -> usize {
         let last_newline = self.last_newline_of(text);
+        let begin = search.last;
         let mut passed = Vec::new();
         while search.place < text.len() {
             let (mut number, length) = self.alphabet.read(text, search.place);
@@ -140,7 +157,7 @@ impl Table {
             return text.len();
         }
         if !passed.is_empty() {
-            dead_ends.0.extend(passed);
+            dead_ends.add(passed, begin);
         }
         search.last
     }

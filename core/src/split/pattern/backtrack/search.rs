@@ -60,17 +60,20 @@ impl Backtracker {
         let mut search = Search {
             engine: self,
             text,
-            remembers: tried.step(1),
+            remembers: tried.step(0),
             tried,
         };
         let mut here = Some((start, begin));
         loop {
             here = match here {
-                Some((node, at)) => match search.take(node, at) {
-                    Ok(here) => here,
-                    Err(end) if Some(end) == barred => None,
-                    Err(end) => return Some(end),
-                },
+                Some((node, at)) => {
+                    search.remembers = search.tried.step(1);
+                    match search.take(node, at) {
+                        Ok(here) => here,
+                        Err(end) if Some(end) == barred => None,
+                        Err(end) => return Some(end),
+                    }
+                }
                 None => Some(search.go_back()?),
             };
         }

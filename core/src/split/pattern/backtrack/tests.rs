@@ -98,6 +98,20 @@ fn hostile_expressions_end() {
         let found = ends(&compiled(expression), long.as_bytes(), 1 << 16);
         assert_eq!(found.last(), Some(&long.len()), "{expression}");
     }
+    // Each piece looks through the whole text behind it: at single steps of a loop, which count too, and where steps run
+    // out at the end of a search.
+    for length in [20_000, 60_000] {
+        let long = &"a".repeat(length);
+        for expression in [
+            r"(?:[a-z]|\d)+@(?!\.\.)|.",
+            r"[a-z]+?@(?!\.\.)|.",
+            r"[a-z]+@(?!\.\.)|.",
+            r"(?:(?=a)[a-z])+@(?!\.\.)|.",
+        ] {
+            let found = ends(&compiled(expression), long.as_bytes(), 1 << 16);
+            assert_eq!(found.len(), length, "{expression}");
+        }
+    }
     let some = &long[..3000];
     for expression in ["(?=a*+)aa*b|a", "(?!(?>a*)b)a", "(?=(?=(?=a*)a*)a*)a"] {
         let found = ends(&compiled(expression), some.as_bytes(), 1 << 16);

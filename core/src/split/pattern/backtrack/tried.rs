@@ -85,10 +85,11 @@ impl Tried {
         }
     }
 
-    /// Begins a piece: nothing before it is looked for again, and when nothing behind it is known, all begins anew.
+    /// Begins a piece: nothing before it is looked for again, and when nothing behind it is known any more, all begins anew. Not
+    /// before something was known: where steps ran out at the end of a search, the next one is the first to remember.
     pub fn go_on_from(&mut self, begin: usize) {
         let for_text = begin.saturating_mul(self.patience / FOR_BYTES);
-        if self.remembers && begin >= self.reached {
+        if self.remembers && self.reached > 0 && begin >= self.reached {
             *self = Self {
                 frames: std::mem::take(&mut self.frames),
                 bodies: std::mem::take(&mut self.bodies),
