@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::piece::longest_run;
 use crate::error::{Result, ensure, invalid};
 use crate::tables::{MAX_TOKENS, PairFilter};
 
@@ -57,6 +58,10 @@ impl<'a> PairTable<'a> {
                 filter.add(left, right);
             }
         }
+        ensure!(
+            longest_run(&slots, |&slot| slot != 0) <= MAX_PROBES,
+            "the vocabulary's merges collide beyond all chance"
+        );
         Ok(Self {
             slots: Cow::Owned(slots),
             filter,
@@ -178,6 +183,27 @@ mod tests {
     fn keeps_the_first_of_equal_pairs() {
         let table = PairTable::build([(1, 2, 5), (1, 2, 3)].into_iter()).unwrap();
         assert_eq!(table.get(1, 2), 5);
+    }
+
+    #[test]
+    fn refuses_pairs_that_leave_no_slot_free_between_them() {
+        let mask = (1 << 17) - 1;
+        let mut by_home: Vec<Option<(u32, u32)>> = vec![None; mask + 1];
+        for pair in (0..1300).flat_map(|left| (0..1300).map(move |right| (left, right))) {
+            by_home[home(key(pair.0, pair.1), mask)].get_or_insert(pair);
+        }
+        // As many as need this table, which is more than half of the slots: two of three.
+        for (beside, is_right) in [(4000, true), (4200, false)] {
+            let far_apart = (beside + 9..).filter(|home| home % 3 > 0);
+            let entries: Vec<(u32, u32, u32)> = ((0..beside).chain(far_apart).take(60_000))
+                .zip(0..)
+                .filter_map(|(home, number)| {
+                    by_home[home].map(|(left, right)| (left, right, number))
+                })
+                .collect();
+            assert!(entries.len() > 55_000);
+            assert_eq!(PairTable::build(entries.into_iter()).is_ok(), is_right);
+        }
     }
 
     #[test]

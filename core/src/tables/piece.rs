@@ -9,7 +9,7 @@ use crate::tables::{MAX_TOKENS, NONE, TokenTable};
 /// the hash above the id, so that bytes are hardly ever compared in vain.
 ///
 /// The hash is fixed, so that a build script and the module agree. Somebody who writes a vocabulary
-/// to collide can make it slow, hence the limit on probes in [`PieceTable::build`].
+/// to collide can make it slow, hence the limit on probes and on runs of taken slots in [`PieceTable::build`].
 #[derive(Clone, Debug)]
 pub struct PieceTable<'a> {
     slots: Cow<'a, [u32]>,
@@ -68,6 +68,10 @@ impl<'a> PieceTable<'a> {
             }
             slots[slot] = tag(hash) | id;
         }
+        ensure!(
+            longest_run(&slots, |&slot| slot != NONE) <= MAX_PROBES,
+            "the vocabulary's tokens collide beyond all chance"
+        );
         Ok(Self {
             slots: Cow::Owned(slots),
         })
@@ -132,6 +136,15 @@ impl<'a> PieceTable<'a> {
             }
         }
     }
+}
+
+/// How many slots side by side are taken at most, where the last one stands beside the first: what is in no slot is looked for
+/// in all of them. At least one is free.
+pub(super) fn longest_run<T>(slots: &[T], is_taken: impl Fn(&T) -> bool) -> usize {
+    let mut runs = slots.split(|slot| !is_taken(slot)).map(<[T]>::len);
+    let first = runs.next().unwrap_or_default();
+    let (longest, last) = runs.fold((first, 0), |(longest, _), run| (run.max(longest), run));
+    longest.max(first + last)
 }
 
 /// The first entry from a slot on that may be of a hash, or [`NONE`].
@@ -223,6 +236,60 @@ mod tests {
                 .iter()
                 .map(|text| pieces.get(text, &table).unwrap_or(NONE));
             assert!(one_by_one.eq(ids));
+        }
+    }
+
+    /// Tokens whose homes stand side by side: each is found at once, and what is none only behind all of them.
+    #[test]
+    fn refuses_tokens_that_leave_no_slot_free_between_them() {
+        let slots = 1 << 15;
+        let mut by_home: Vec<Option<Vec<u8>>> = vec![None; slots];
+        for number in 0..1_000_000_u32 {
+            let token = number.to_string().into_bytes();
+            by_home[hash(&token) as usize & (slots - 1)].get_or_insert(token);
+        }
+        for (from, beside, is_right) in [
+            (9000, 400, true),
+            (9000, 600, false),
+            (slots - 300, 500, true),
+            (slots - 300, 600, false),
+        ] {
+            let side_by_side = from..from + beside;
+            let far_apart = (from + beside + 9..).step_by(3);
+            let homes = side_by_side.chain(far_apart).take(slots / 4 + 1);
+            let tokens: Vec<Vec<u8>> = homes
+                .map(|home| by_home[home % slots].clone().unwrap())
+                .collect();
+            let table = TokenTable::of(&tokens).unwrap();
+            let built = PieceTable::build(&table);
+            assert_eq!(built.is_ok(), is_right, "{from} {beside}");
+        }
+    }
+
+    /// Tokens as people may number them.
+    #[test]
+    fn takes_vocabularies_with_a_structure() {
+        let letters = || b'a'..=b'z';
+        let words = letters().flat_map(|a| {
+            letters().flat_map(move |b| {
+                letters().flat_map(move |c| letters().map(move |d| vec![a, b, c, d]))
+            })
+        });
+        let characters = ('\u{100}'..='\u{2ffff}').map(|character| character.to_string().into());
+        let counted = |step: u64| (1..100_000).map(move |n| (n * step).to_be_bytes().to_vec());
+        let vocabularies: [Vec<Vec<u8>>; 6] = [
+            words.collect(),
+            characters.collect(),
+            (0..300_000)
+                .map(|n| format!("<extra_{n}>").into())
+                .collect(),
+            counted(1).collect(),
+            counted(1 << 32 | 1).collect(),
+            (1..4000).map(|length| vec![b' '; length]).collect(),
+        ];
+        for tokens in vocabularies {
+            let table = TokenTable::of(&tokens).unwrap();
+            assert!(PieceTable::build(&table).is_ok(), "{:?}", tokens[0]);
         }
     }
 
