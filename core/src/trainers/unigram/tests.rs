@@ -361,3 +361,30 @@ fn survives_underflow() {
     let trained = learn(&words, &options(30)).unwrap();
     assert!(trained.scores.iter().all(|score| score.is_finite()));
 }
+
+#[test]
+fn the_textbook_s_rule_is_stopped_while_it_counts_and_refuses_long_stretches() {
+    let options = Textbook {
+        vocab_size: 10,
+        initial_size: 100,
+        dropped: 0.1,
+    };
+    let learn = |length: usize, called: &mut dyn FnMut(usize, usize) -> Result<()>| {
+        let letters = (0..length).map(|at| b'a' + (at * at % 7) as u8);
+        let word: Vec<u8> = letters.collect();
+        train_textbook([(&word[..], 1)].into_iter(), options, called)
+    };
+    let mut calls = 0;
+    let stopped = learn(1000, &mut |_, _| {
+        calls += 1;
+        if calls == 3 {
+            return Err(Error::Stopped);
+        }
+        Ok(())
+    });
+    assert_eq!(stopped, Err(Error::Stopped));
+    assert_eq!(calls, 3, "long before all is counted");
+    let refused = learn(2000, &mut |_, _| panic!("nothing is counted"));
+    let message = refused.unwrap_err().to_string();
+    assert!(message.contains("too long"), "{message}");
+}

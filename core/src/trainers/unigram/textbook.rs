@@ -15,6 +15,12 @@ use crate::text::characters;
 /// More substrings than this are not counted: a word has the square of its length.
 const MAX_SUBSTRINGS: usize = 1 << 24;
 
+/// Nor substrings that have more characters together: of a word, a sixth of the cube of its length.
+const MAX_CHARACTERS: usize = 1 << 30;
+
+/// Beginnings of substrings in a word from one report to the next.
+const OFTEN: usize = 64;
+
 /// What to train.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -67,14 +73,19 @@ pub fn train<'a>(
             count,
         })
         .collect();
-    let squares = words
-        .iter()
-        .map(|word| word.places.len().saturating_pow(2) / 2);
+    let sum = |of_length: fn(usize) -> usize| {
+        let numbers = words.iter().map(|word| of_length(word.places.len()));
+        numbers.fold(0, usize::saturating_add)
+    };
     ensure!(
-        squares.fold(0, usize::saturating_add) <= MAX_SUBSTRINGS,
+        sum(|length| length.saturating_pow(2) / 2) <= MAX_SUBSTRINGS,
         "the textbook's rule is for small corpora, of up to {MAX_SUBSTRINGS} substrings"
     );
-    let (tokens, alphabet) = initial(&words, options);
+    ensure!(
+        sum(|length| length.saturating_pow(3) / 6) <= MAX_CHARACTERS,
+        "the textbook's rule is for words: a stretch of this text without spaces is too long"
+    );
+    let (tokens, alphabet) = initial(&words, options, progress)?;
     ensure!(!tokens.is_empty(), "there is nothing to train on");
     ensure!(
         alphabet <= options.vocab_size,
@@ -118,11 +129,19 @@ pub fn train<'a>(
 
 /// All characters in order of first occurrence, and then the most frequent substrings; and how many
 /// characters there are.
-fn initial<'a>(words: &[Word<'a>], options: Textbook) -> (Vec<(&'a [u8], u64)>, usize) {
+fn initial<'a>(
+    words: &[Word<'a>],
+    options: Textbook,
+    progress: &mut dyn FnMut(usize, usize) -> Result<()>,
+) -> Result<(Vec<(&'a [u8], u64)>, usize)> {
     let (mut characters, mut substrings) = (Ordered::default(), Ordered::default());
     for word in words {
         let count = word.places.len() - 1;
         for first in 0..count {
+            if first % OFTEN == 0 {
+                let tokens = characters.items.len() + substrings.items.len();
+                progress(tokens, options.vocab_size)?;
+            }
             let begin = word.places[first];
             characters.add(&word.text[begin..word.places[first + 1]], word.count);
             for last in first + 2..=count {
@@ -137,7 +156,7 @@ fn initial<'a>(words: &[Word<'a>], options: Textbook) -> (Vec<(&'a [u8], u64)>, 
         .sort_by_key(|&(_, count)| std::cmp::Reverse(count));
     let room = options.initial_size.saturating_sub(alphabet);
     tokens.extend(substrings.items.into_iter().take(room));
-    (tokens, alphabet)
+    Ok((tokens, alphabet))
 }
 
 /// Counts in order of first occurrence.
