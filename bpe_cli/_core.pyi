@@ -716,12 +716,12 @@ def train_bpe(counts: Counts, options: bytes, progress: _Progress | None = None)
 
 def train_superwords(
     counts: Counts, options: bytes, threads: int, progress: _Progress | None = None
-) -> tuple[BpeTraining, int]:
+) -> tuple[BpeTraining, int, int]:
     """Learn merges inside words, and then across the spaces between them, from counts of both, which marks tell apart.
     Progress in tokens. Options: ``trainers::bpe::superwords::SuperwordOptions``.
 
-    Returns the merges of both stages, and how many the first one made; the second takes over those that it has a place
-    for. Without ``max_merges`` this number is found.
+    Returns the merges of both stages, how many the first one made, and how many of these the second took over: those that
+    it has a place for. Without ``max_merges`` the number of the first stage is found.
     """
 
 def train_parity(

@@ -245,9 +245,9 @@ class Bbpe(Trainer[BbpeOptions]):
             },
         }
         chosen_by: array[int] | None = None
-        switch: int | None = None
+        switch: list[int] = []
         if options.superwords:
-            trained, switch = superwords.train(marked, options, common, progress, threads)
+            trained, *switch = superwords.train(marked, options, common, progress, threads)
         elif options.parity:
             trained, chosen_by = parity.train(marked, options, common, progress, threads)
         else:
@@ -273,7 +273,7 @@ class Bbpe(Trainer[BbpeOptions]):
                     if options.pass_over
                     else (" in the language whose turn it is; `pass_over=yes` goes on with the others")
                 )
-            inside = () if switch is None else superwords.said_of(switch, number)
+            inside = superwords.said_of(*switch, number) if switch else ()
             yield BbpeTrained(
                 self._assemble(options, vocabulary, Merges(merges[: 3 * number]), named),
                 (

@@ -109,18 +109,21 @@ def switch_of(options: Any, initial: int, size: int) -> int | None:
     return max(0, size * 9 // 10 - initial) if options.switch is None else int(options.switch)
 
 
-def said_of(switch: int, merges: int) -> tuple[str, ...]:
-    """Return what the summary says of the switch, by the merges of the first stage and of both.
+def said_of(switch: int, taken_over: int, merges: int) -> tuple[str, ...]:
+    """Return what the summary says of the switch, by the merges of the first stage, those of them that were taken over, and
+    all that there are.
 
-    >>> said_of(16, 24), said_of(16, 9)
-    (('switch at 16',), ('switch at 9', 'no superwords'))
+    >>> said_of(16, 16, 24), said_of(16, 12, 14), said_of(16, 16, 9)
+    (('switch at 16',), ('switch at 16',), ('switch at 9', 'no superwords'))
     """
-    return (f"switch at {switch:,}",) if switch < merges else (f"switch at {merges:,}", "no superwords")
+    if merges > taken_over:
+        return (f"switch at {switch:,}",)
+    return (f"switch at {min(switch, merges):,}", "no superwords")
 
 
 def train(
     counts: _core.Counts, options: Any, words: dict[str, Any], progress: Progress | None, threads: int
-) -> tuple[_core.BpeTraining, int]:
+) -> tuple[_core.BpeTraining, int, int]:
     """Learn merges in two stages.
 
     Args:
@@ -131,7 +134,7 @@ def train(
         threads: Number of threads. Never changes the result.
 
     Returns:
-        The merges, and how many the first stage made.
+        The merges, how many the first stage made, and how many of these the second took over.
     """
     never_within = [text.encode("utf-8", "surrogateescape") for text in options.never_within]
     switch = switch_of(options, len(words["initial"]), words["vocab_size"])

@@ -57,7 +57,8 @@ pub fn train_bpe(
     .map(BpeTraining)
 }
 
-/// Learns merges inside words, and then across the spaces between them; gives the number of the first, too.
+/// Learns merges inside words, and then across the spaces between them; gives the number of the first, too, and how many of
+/// them were taken over.
 #[pyfunction]
 #[pyo3(signature = (counts, options, threads, progress=None))]
 pub fn train_superwords(
@@ -66,7 +67,7 @@ pub fn train_superwords(
     options: Options<superwords::SuperwordOptions>,
     threads: usize,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(BpeTraining, usize)> {
+) -> PyResult<(BpeTraining, usize, usize)> {
     let options = options.0;
     let balanced = progress::run(py, progress.as_ref(), |report| {
         let words = &options.words;
@@ -85,12 +86,18 @@ pub fn train_superwords(
         if !is_given {
             return balance(&first, words.initial.len(), &mut lay_out, &mut report);
         }
+        let second = lay_out(&first)?;
         Ok(Balanced {
             switch: first.merges.len(),
-            training: lay_out(&first)?.run(&mut report)?,
+            taken_over: second.taken_over(),
+            training: second.run(&mut report)?,
         })
     })?;
-    Ok((BpeTraining(balanced.training), balanced.switch))
+    Ok((
+        BpeTraining(balanced.training),
+        balanced.switch,
+        balanced.taken_over,
+    ))
 }
 
 /// Learns merges from the counts of several languages; gives who chose each merge, too.

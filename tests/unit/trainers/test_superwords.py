@@ -136,6 +136,18 @@ def test_a_merge_without_a_place_in_the_runs_is_left_out() -> None:
     assert tokenizer.token_bytes(256) == b"bc", "no id is left for what was left out"
 
 
+def test_the_summary_tells_superwords_by_the_merges_that_were_taken_over() -> None:
+    """Both merges of the first stage are left out, and of the two there are one crosses a space."""
+    options = BbpeOptions(258, pattern=r"\w+|\W", run_pattern=r"a", superwords=True, switch=2)
+    counts = new_counts()
+    bbpe.TRAINER.count([Block.of([b"abc abc abc"])], options, counts, 1)
+    assert bbpe.TRAINER.train(counts, options).summary[1:3] == ("2 merges", "switch at 2")
+    words = BbpeOptions(258, pattern=r"\w+|\W", superwords=True, switch=2)
+    counts = new_counts()
+    bbpe.TRAINER.count([Block.of([b"abc abc abc"])], words, counts, 1)
+    assert bbpe.TRAINER.train(counts, words).summary[1:4] == ("2 merges", "switch at 2", "no superwords")
+
+
 # -- encoding -------------------------------------------------------------------------------------
 
 COMMON = (" of", " the", " in", " end", " of the", ",", ".\n", " 12", "  ", " été", "\t")

@@ -18,6 +18,8 @@ pub struct Balanced {
     pub training: Training,
     /// How many merges the first stage made.
     pub switch: usize,
+    /// How many of these the second stage took over.
+    pub taken_over: usize,
 }
 
 /// Learns the second stage again and again, after more or fewer merges of the first, and keeps the latest switch whose
@@ -45,26 +47,27 @@ pub fn balance(
         let training =
             stage.run(&mut |tokens| progress((before * first.tokens.len() + tokens) / rounds))?;
         let rarest = rarest_superword(&training, taken_over);
-        Ok((training, rarest))
+        Ok(((training, taken_over), rarest))
     };
     let (mut early, mut late) = (0, first.merges.len() + 1);
     let mut best = None;
     while late - early > step {
         let switch = usize::midpoint(early, late);
-        let (training, rarest) = learn(switch)?;
+        let (learnt, rarest) = learn(switch)?;
         if rarest <= first.counts[switch - 1] {
-            (early, best) = (switch, Some(training));
+            (early, best) = (switch, Some(learnt));
         } else {
             late = switch;
         }
     }
-    let training = match best {
-        Some(training) => training,
+    let (training, taken_over) = match best {
+        Some(learnt) => learnt,
         None => learn(early)?.0,
     };
     Ok(Balanced {
         training,
         switch: early,
+        taken_over,
     })
 }
 
