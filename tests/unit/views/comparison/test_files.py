@@ -15,8 +15,9 @@ from markdown_it import MarkdownIt
 
 from bpe_cli.reports.comparison.changes import StoredComparison, changes_from_baseline, changes_since
 from bpe_cli.reports.comparison.checks import Condition
-from bpe_cli.reports.comparison.comparison import METRICS, Settings
+from bpe_cli.reports.comparison.comparison import METRICS, Settings, metrics_named
 from bpe_cli.views.comparison.files import code, comparison_csv, comparison_json, comparison_markdown
+from bpe_cli.views.comparison.values import remarks
 from bpe_cli.views.labels import short_names
 from bpe_cli.views.visible import harmless
 from tests.counted import at_least, compared
@@ -208,6 +209,19 @@ def test_golden_markdown(name):
     changes = changes_from_baseline(report, [METRICS["tokens"]])
     checks = [Condition.parse(f"any: tokens {sign} 2900").check(report) for sign in "><"]
     check(f"compare-markdown-{name}", comparison_markdown(report, changes=changes, checks=checks))
+
+
+def test_names_that_are_shortened_are_compared_with_the_fewest_tokens():
+    path = "folder/of/vocabularies/gpt2.json"
+    report = comparison((path, "gpt2", f"{path}, fewest"), total=row("total", [303, 300, 200]),
+                        rows=(row("en.txt", [303, 300, 200]),))  # fmt: skip
+    said = "above the fewest tokens that its vocabulary allows"
+    names = short_names(report.tokenizers)
+    assert names[0] != path
+    assert f"{names[0]}: 51.5% {said}" in remarks(report, metrics_named(["ratio"]), names)
+    markdown = comparison_markdown(report)
+    assert f"{code(names[0])}: 51.5% {said}" in markdown
+    assert markdown.count(said) == 1
 
 
 def test_many_inputs_are_cut_and_that_is_said():
