@@ -278,9 +278,15 @@ def comparison_markdown(
 
 def _remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> str:
     """Describe what the values mean; in the lines only names are code, and all else is escaped."""
-    marker = "\0"  # no harmless name has one, so that names are told from words
-    lines = remarks(report, metrics, [f"{marker}{number}{marker}" for number in range(len(names))])
-    written = [re.sub(f"{marker}(\\d+){marker}", lambda match: names[int(match[1])], escaped(line)) for line in lines]
+    marker = "\0"  # nothing harmless has one, so that names are told from words
+    codes: list[str] = []
+
+    def marked(name: str) -> str:
+        codes.append(name)
+        return f"{marker}{len(codes) - 1}{marker}"
+
+    lines = remarks(report, metrics, list(map(marked, names)), lambda source: marked(code(source)))
+    written = [re.sub(f"{marker}(\\d+){marker}", lambda match: codes[int(match[1])], escaped(line)) for line in lines]
     return "<br>\n".join(written)
 
 
