@@ -250,6 +250,18 @@ def test_many_inputs_are_cut_and_that_is_said():
     assert len(text) < 65_536
 
 
+def test_full_markdown_has_everything():
+    rows = tuple(row(f"{number}.txt", [number + 1, number + 2]) for number in range(150))
+    report = replace(comparison(rows=rows), total=row("total", [10, 9]))
+    made = {
+        "changes": changes_from_baseline(report, [METRICS["tokens"]]),
+        "checks": [Condition.parse("any: tokens > 0").check(report)],
+    }
+    short, full = comparison_markdown(report, **made), comparison_markdown(report, **made, full=True)
+    assert [len(re.findall("`149.txt`", text)) for text in (short, full)] == [0, 4]  # 2 failures, a change, an input
+    assert [len(re.findall(r"and \d+ more", text)) for text in (short, full)] == [3, 0]
+
+
 def test_code_by_hand():
     assert code("en.txt") == "`en.txt`"
     assert code("@you #1 www.e.vil") == "`@you #1 www.e.vil`"
