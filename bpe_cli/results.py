@@ -261,11 +261,14 @@ class ComparisonReport:
 
         return json_text(comparison_json(self.value, changes=self.changes, checks=self.checks))
 
-    def to_markdown(self, metrics: Sequence[Metric] | None = None) -> str:
-        """Return the Markdown that ``bpe compare --markdown`` prints, with the given metrics or the usual ones."""
+    def to_markdown(self, metrics: Sequence[Metric] | None = None, *, full: bool = False) -> str:
+        """Return the Markdown that ``bpe compare --markdown`` prints, with the given metrics or the usual ones.
+
+        ``full`` shows all inputs, changes and failures, however many.
+        """
         from bpe_cli.views.comparison.files import comparison_markdown
 
-        return comparison_markdown(self.value, metrics=metrics, changes=self.changes, checks=self.checks)
+        return comparison_markdown(self.value, metrics=metrics, changes=self.changes, checks=self.checks, full=full)
 
     def to_latex(self, metrics: Sequence[Metric] | None = None) -> str:
         """Return the tokenizer table that ``bpe compare --latex`` prints, with the given metrics or the usual ones."""

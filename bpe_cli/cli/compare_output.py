@@ -341,7 +341,7 @@ def _text(output: CompareOutput, done: "CheckedComparison", color: options.Color
 
         return comparison_csv(done.comparison)
     if output.form == "markdown":
-        return report.to_markdown(_metrics(output, done.comparison))
+        return report.to_markdown(_metrics(output, done.comparison), full=output.full)
     if output.form == "latex":
         return report.to_latex(_metrics(output, done.comparison))
     from rich.console import Console

@@ -18,15 +18,12 @@ from bpe_cli.support.messages import every, plural
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
     from bpe_cli.jobs.tokenizers import AnyTokenizer
-    from bpe_cli.reports.comparison.ids import Ids, Reader
+    from bpe_cli.reports.comparison.ids import Ids, Made, Reader
     from bpe_cli.reports.text.stages import StagesReport
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 _AT_ONCE = 1 << 12
 """How many texts are encoded together."""
-
-_SHOWN = 160
-"""How much of what a stage makes is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +75,9 @@ class OwnReader:
         numbers = ids.tolist()
         return [tuple(numbers[start:end]) for start, end in pairwise((0, *ends))]
 
-    def token(self, token_id: int) -> str:
+    def token(self, token_id: int) -> bytes:
         """Return what a token reads as."""
-        return self.model.token_bytes(token_id).decode("utf-8", "backslashreplace")
+        return self.model.token_bytes(token_id)
 
 
 def compare_ids_of(
@@ -208,7 +205,7 @@ class _Explainer:
     def __init__(self, readers: tuple[Reader, Reader]) -> None:
         self._readers = readers
 
-    def __call__(self, text: bytes) -> tuple[str | None, tuple[str, str] | None]:
+    def __call__(self, text: bytes) -> tuple[str | None, Made | None]:
         one, other = self._readers
         tokens = tuple(
             None if (ids := reader.encode([text])[0]) is None else [reader.token(each) for each in ids]
@@ -225,7 +222,7 @@ class _Explainer:
         for name, made in _MADE.items():
             both = made(stages[0]), made(stages[1])
             if both[0] != both[1]:
-                return name, (_cut(both[0]), _cut(both[1]))
+                return name, both
         return "the model", None
 
 
@@ -236,16 +233,16 @@ def _stages(reader: OwnReader, text: bytes) -> StagesReport:
     return show_stages(reader.model, text, segment(reader.model, text, reader.specials), reader.specials)
 
 
-def _special(stages: StagesReport) -> list[bytes]:
-    return [piece.content for piece in stages.pieces if piece.special]
+def _special(stages: StagesReport) -> tuple[bytes, ...]:
+    return tuple(piece.content for piece in stages.pieces if piece.special)
 
 
-def _normalized(stages: StagesReport) -> list[bytes]:
-    return [stages.normalizers[-1].content] if stages.normalizers else []
+def _normalized(stages: StagesReport) -> tuple[bytes, ...]:
+    return (stages.normalizers[-1].content,) if stages.normalizers else ()
 
 
-def _pieces(stages: StagesReport) -> list[bytes]:
-    return [piece.content for piece in stages.pieces]
+def _pieces(stages: StagesReport) -> tuple[bytes, ...]:
+    return tuple(piece.content for piece in stages.pieces)
 
 
 _MADE = {
@@ -253,11 +250,6 @@ _MADE = {
     "the normalizer": _normalized,
     "the pre-tokenizer": _pieces,
 }
-
-
-def _cut(parts: list[bytes]) -> str:
-    text = "|".join(part.decode("utf-8", "backslashreplace") for part in parts)
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 
 def _explainer(readers: tuple[Reader, Reader]) -> _Explainer:

@@ -25,7 +25,9 @@ class LibraryReader:
         takes_bytes: Whether it takes bytes that are not UTF-8.
     """
 
-    def __init__(self, name: str, encode: Callable[[str], Sequence[int]], token: Callable[[int], str | None]) -> None:
+    def __init__(
+        self, name: str, encode: Callable[[str], Sequence[int]], token: Callable[[int], str | bytes | None]
+    ) -> None:
         """Take what encodes a text, and what names a token."""
         self.name = name
         self.takes_bytes = False
@@ -42,9 +44,10 @@ class LibraryReader:
         except (ValueError, KeyError, RuntimeError):  # what libraries raise for a text that they cannot encode
             return None
 
-    def token(self, token_id: int) -> str:
-        """Return what a token reads as."""
-        return self._token(token_id) or f"no token {token_id}"
+    def token(self, token_id: int) -> bytes:
+        """Return what a token reads as: its bytes, or what the library writes for them."""
+        found = self._token(token_id) or f"no token {token_id}"
+        return found if isinstance(found, bytes) else found.encode("utf-8", "surrogateescape")
 
 
 def finds_specials(library: str) -> bool:
@@ -143,11 +146,7 @@ def _tiktoken(path: str | None, model: Tokenizer, name: str) -> Reader:
     else:
         raise UsageError("tiktoken merges bytes, and this tokenizer does not")
     loaded = tiktoken.Encoding("port", pat_str=model.patterns[0], mergeable_ranks=ranks, special_tokens={})
-
-    def token(token_id: int) -> str:
-        return loaded.decode_single_token_bytes(token_id).decode("utf-8", "backslashreplace")
-
-    return LibraryReader(name, loaded.encode_ordinary, token)
+    return LibraryReader(name, loaded.encode_ordinary, loaded.decode_single_token_bytes)
 
 
 def _llama(path: str | None, model: Tokenizer, name: str) -> Reader:

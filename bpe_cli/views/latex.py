@@ -5,6 +5,8 @@ What is put into a document: ``\usepackage{booktabs}``. Names are escaped, so th
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from bpe_cli.views.blocks import Value
@@ -25,14 +27,22 @@ _ESCAPES = {
     **{mark: f"\\{mark}" for mark in "&%$#_{}"},
 }
 
+_LIGATURE = re.compile("[-–]{2,}|'{2,}|[`?!]`+|,{2,}")
+"""What fonts would set as another character: longer dashes, quotation marks, marks upside down."""
+
 
 def escaped(text: str) -> str:
     r"""Escape a text so that LaTeX sets it as it is.
 
     >>> print(escaped("a_b & 5% {x} C:\\y"))
     a\_b \& 5\% \{x\} C:\textbackslash{}y
+    >>> print(escaped("a-b--c"))
+    a-b{-}{-}c
     """
-    return "".join(_ESCAPES.get(character, character) for character in harmless(text))
+    shown = harmless(text)
+    apart = {place for match in _LIGATURE.finditer(shown) for place in range(*match.span())}
+    written = (_ESCAPES.get(character, character) for character in shown)
+    return "".join(f"{{{each}}}" if place in apart else each for place, each in enumerate(written))
 
 
 def table(sheet: Sheet) -> str:
@@ -49,18 +59,25 @@ def table(sheet: Sheet) -> str:
     \end{tabular}
     """
     headers, right, rows = sheet.plain()
-    lines = [" & ".join(map(_cell, row)) + r" \\" for row in rows]
+    lines = [_row(map(_cell, row)) for row in rows]
     columns = "".join("r" if each else "l" for each in right)
     parts = [
         f"\\begin{{tabular}}{{{columns}}}",
         r"\toprule",
-        " & ".join(map(escaped, headers)) + r" \\",
+        _row(map(escaped, headers)),
         r"\midrule",
         *lines,
         r"\bottomrule",
         r"\end{tabular}",
     ]
     return "\n".join(parts)
+
+
+def _row(cells: Iterable[str]) -> str:
+    row = " & ".join(cells)
+    # After a rule or the end of a row, these would be an argument, even on the next line.
+    start = "{}" if row.startswith(("[", "*")) else ""
+    return rf"{start}{row} \\"
 
 
 def _cell(cell: str | Value) -> str:

@@ -80,8 +80,12 @@ def table(sheet: Sheet) -> str:
 
 
 def escaped(text: str) -> str:
-    """Escape our own words so that no punctuation is markup."""
-    return re.sub(r"([*_\[\]<>|`])", r"\\\1", text)
+    r"""Escape our own words so that no punctuation is markup.
+
+    >>> escaped(r"a_b \<")
+    'a\\_b \\\\\\<'
+    """
+    return re.sub(r"([\\&*_\[\]<>|`])", r"\\\1", text)
 
 
 def folded(summary: str, content: str) -> str:

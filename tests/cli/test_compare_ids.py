@@ -14,10 +14,13 @@ from hypothesis import strategies as st
 import bpe_cli
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.compare_ids import IdsOptions, compare_ids_of, differences_besides
-from bpe_cli.reports.comparison.ids import compare_ids
+from bpe_cli.jobs.libraries import LibraryReader
+from bpe_cli.reports.comparison.ids import Difference, IdsReport, compare_ids
 from bpe_cli.stages import NFC, Lowercase, Split
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.texts import shortened
+from bpe_cli.views.comparison.ids import ids_json as ids_json_of
+from bpe_cli.views.comparison.ids import ids_view
 from tests.cli_runner import call, error
 from tests.counted import at_least, compared
 from tests.every_format import trained
@@ -77,10 +80,33 @@ def test_a_difference_fails_and_is_cut_short(tmp_path):
     assert done.err.startswith("error: a.json and b.json give different ids for ")
     found = ids_json("a.json", "b.json", "in.txt", cwd=tmp_path, status=1)["first"]
     assert (found["where"], found["text"], found["stage"], found["made"]) == (
-        "in.txt", "e\u0301", "the normalizer", ["", "\xe9"],
+        "in.txt", "e\u0301", "the normalizer", [[], ["\xe9"]],
     )  # fmt: skip
     assert [len(ids) for ids in found["ids"]] == [3, 2]
     assert "the first stage that differs: the normalizer, which makes of it" in done.text
+
+
+def test_tokens_that_are_not_utf8(tmp_path):
+    two = ("-T", "東", "-t", "gpt2", "-t", "cl100k_base")
+    found = ids_json(*two, cwd=tmp_path, status=1)["first"]
+    assert found["tokens"] == [[{"bytes": "e69d"}, {"bytes": "b1"}]] * 2
+    shown = call("compare", "--ids", *two, cwd=tmp_path).text
+    assert shown.count("\n  \\xe6\\x9d|\\xb1\n") == 2
+
+
+def test_parts_are_told_from_bars_in_them():
+    made = ((b"a|b\\", b"\xe6"), (b"x" * 200,))
+    report = IdsReport(("a", "b"), (), Difference("x", b"y", ((1,), (2,)), ((b"|",), (b"z",)), "a stage", made), None)
+    lines = [str(each) for each in ids_view(report).neutral()]
+    assert lines[-2:] == [r"  a: a\|b\\|\xe6", f"  b: {'x' * 160}…"]
+    assert r"  \|" in lines
+    assert json.loads(json.dumps(ids_json_of(report)))["first"]["made"] == [["a|b\\", {"bytes": "e6"}], ["x" * 200]]
+
+
+def test_a_library_names_tokens():
+    names = {0: b"\xe6", 1: "low", 2: None}
+    reader = LibraryReader("library", lambda text: [len(text)], names.get)
+    assert [reader.token(each) for each in names] == [b"\xe6", b"low", b"no token 2"]
 
 
 def test_other_numbers_of_the_same_tokens(tmp_path):
@@ -129,7 +155,7 @@ def test_a_text_that_one_cannot_encode():
             return [None if b"x" in text else tuple(text) for text in texts]
 
         def token(self, token_id):
-            return chr(token_id)
+            return bytes([token_id])
 
     class All(Letters):
         def encode(self, texts):

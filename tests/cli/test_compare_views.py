@@ -217,6 +217,24 @@ def test_files_of_reports_have_every_input(tmp_path):
         assert call(*line, form, "--full", cwd=tmp_path).text == whole
 
 
+def test_full_markdown_has_every_input(tmp_path):
+    (tmp_path / "in").mkdir()
+    for number in range(102):
+        (tmp_path / "in" / f"{number}.txt").write_text(f"{number}\n")
+    line = ("compare", "in", "-t", "gpt2", "--markdown")
+    short, full = (call(*line, *more, cwd=tmp_path).text for more in ((), ("--full",)))
+    assert "and 2 more inputs" in short
+    assert re.findall(r"^\| `in/(\d+).txt` ", full, re.MULTILINE) == sorted(map(str, range(102)))
+
+
+def test_the_fewest_tokens_of_a_file_are_compared(tmp_path):
+    assert call("convert", "gpt2", "-o", "a-long-name-of-gpt2.json", "-q", cwd=tmp_path).status == 0
+    line = ("compare", "-T", "wxyzabc qwertzu", "-t", "a-long-name-of-gpt2.json", "--fewest")
+    for form in ((), ("--markdown",), ("--html=-",)):
+        shown = call(*line, *form, cwd=tmp_path).text
+        assert shown.count("above the fewest tokens that its vocabulary allows") == 1, form
+
+
 def test_many_languages_and_files_of_words(tmp_path):
     names = [f"l{number:02}" for number in range(25)]
     (tmp_path / "many.jsonl").write_text(json.dumps({name: f"{name} text" for name in names}) + "\n")

@@ -243,11 +243,11 @@ class Stretch:
 
 
 def deviation(segmentation: Segmentation, baseline: Segmentation) -> Deviation:
-    """Compare the boundaries of a segmentation with those of the baseline, of the same text.
+    """Compare the boundaries of a segmentation's tokens with all those of the baseline, of the same text.
 
     Complexity: linear but for a logarithm.
     """
-    others = sorted({token.end for token in baseline.tokens})
+    others = sorted(set(baseline.placed.ends))  # its details may end earlier in the text
     known = set(others) | {segmentation.byte_count}
     alone = frozenset(number for number, token in enumerate(segmentation.tokens) if token.end not in known)
     ends = [0, *(token.end for token in segmentation.tokens)]

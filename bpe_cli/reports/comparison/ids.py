@@ -15,6 +15,9 @@ from bpe_cli.support.texts import is_utf8, shortened
 Ids = tuple[int, ...] | None
 """The ids of a text; None if it cannot be encoded."""
 
+Made = tuple[tuple[bytes, ...], tuple[bytes, ...]]
+"""The parts that two tokenizers make of a text at a stage."""
+
 
 class Reader(Protocol):
     """The interface of what encodes texts.
@@ -30,7 +33,7 @@ class Reader(Protocol):
     def encode(self, texts: Sequence[bytes]) -> list[Ids]:
         """Return the ids of texts; None for each that cannot be encoded."""
 
-    def token(self, token_id: int) -> str:
+    def token(self, token_id: int) -> bytes:
         """Return what a token reads as, for messages."""
 
 
@@ -44,15 +47,15 @@ class Difference:
         ids: What each makes of it.
         tokens: What these ids read as.
         stage: The first stage that gives something else; None where that cannot be found out.
-        made: What each makes of the text there.
+        made: What each makes of the text there, in parts.
     """
 
     where: str
     text: bytes
     ids: tuple[Ids, Ids]
-    tokens: tuple[tuple[str, ...], tuple[str, ...]]
+    tokens: tuple[tuple[bytes, ...], tuple[bytes, ...]]
     stage: str | None = None
-    made: tuple[str, str] | None = None
+    made: Made | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ class IdsReport:
         return sum(each.different for each in self.texts)
 
 
-Explain = Callable[[bytes], tuple[str | None, tuple[str, str] | None]]
+Explain = Callable[[bytes], tuple[str | None, Made | None]]
 """Finds the stage at which a text becomes something else, and what each makes of it there."""
 
 
@@ -126,7 +129,7 @@ def compare_ids(
     >>> class Letters:
     ...     name, takes_bytes = "letters", True
     ...     def encode(self, texts): return [tuple(text) for text in texts]
-    ...     def token(self, token_id): return chr(token_id)
+    ...     def token(self, token_id): return bytes([token_id])
     >>> class Small(Letters):
     ...     def encode(self, texts): return [tuple(text.lower()) for text in texts]
     >>> found = compare_ids((Letters(), Small()), [("words", [[("a", b"abc"), ("b", b"xxByy")]])])

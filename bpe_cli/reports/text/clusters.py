@@ -107,9 +107,9 @@ def worth_telling(tokenizer: Tokenizer, text: bytes) -> tuple[ClusterCuts, str] 
     return None if better is None else (cuts, better)
 
 
-def sentence(share: float, example: bytes, where: str = "") -> str:
-    """Return the sentence that tells how many characters are cut."""
-    return f"the split pattern cuts {share:.1%} of the characters that readers see{where}, {excerpt(example)} first"
+def sentence(share: float, example: str, where: str = "") -> str:
+    """Return the sentence that tells how many characters are cut, with one of them, quoted."""
+    return f"the split pattern cuts {share:.1%} of the characters that readers see{where}, {example} first"
 
 
 def advice(better: str) -> str:
@@ -122,4 +122,6 @@ def cluster_warning(tokenizer: Tokenizer, text: bytes) -> Iterator[TextWarning]:
     if found := worth_telling(tokenizer, text):
         cuts, better = found
         end = cuts.start + len(cuts.example)
-        yield TextWarning("clusters", sentence(cuts.share, cuts.example), advice(better), cuts.start, end, cuts.cut)
+        yield TextWarning(
+            "clusters", sentence(cuts.share, excerpt(cuts.example)), advice(better), cuts.start, end, cuts.cut
+        )

@@ -249,11 +249,14 @@ def comparison_markdown(
     metrics: Sequence[Metric] | None = None,
     changes: Changes | None = None,
     checks: Sequence[Check] = (),
+    full: bool = False,
 ) -> str:
     """Return the checks, the table of tokenizers, what has changed, and the inputs folded in.
 
     Of each tokenizer ``metrics`` are shown (``USUAL``, unless others are named), and the first of them of each input.
+    ``full`` shows all inputs, changes and failures, however many.
     """
+    most = None if full else MOST_LINES
     metrics = metrics or metrics_named(USUAL)
     names = [code(name) for name in short_names(report.tokenizers)]
     source = code(report.rows[0].name) if len(report.rows) == 1 else count(len(report.rows), "input")
@@ -263,14 +266,14 @@ def comparison_markdown(
         return f"### Tokenizers compared\n\n{additions}\n"
     parts = [f"### Tokenizers compared\n\n{source}: {sums(report)}"]
     if checks:
-        parts.append("\n".join(_check(check) for check in checks))
+        parts.append("\n".join(_check(check, most) for check in checks))
     parts.append(table(summary_sheet(report, metrics)))
     if lines := _remarks(report, metrics, names):
         parts.append(lines)
     if changes is not None:
-        parts.append(_changes(changes))
+        parts.append(_changes(changes, most))
     if len(report.rows) > 1:
-        parts.append(_by_input(report, metrics[0]))
+        parts.append(_by_input(report, metrics[0], most))
     if additions:
         parts.append(folded("Probes, vocabularies, differences", additions))
     return "\n\n".join(parts) + "\n"
@@ -278,40 +281,46 @@ def comparison_markdown(
 
 def _remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> str:
     """Describe what the values mean; in the lines only names are code, and all else is escaped."""
-    marker = "\0"  # no harmless name has one, so that names are told from words
-    lines = remarks(report, metrics, [f"{marker}{number}{marker}" for number in range(len(names))])
-    written = [re.sub(f"{marker}(\\d+){marker}", lambda match: names[int(match[1])], escaped(line)) for line in lines]
+    marker = "\0"  # nothing harmless has one, so that names are told from words
+    codes: list[str] = []
+
+    def marked(name: str) -> str:
+        codes.append(name)
+        return f"{marker}{len(codes) - 1}{marker}"
+
+    lines = remarks(report, metrics, list(map(marked, names)), lambda source: marked(code(source)))
+    written = [re.sub(f"{marker}(\\d+){marker}", lambda match: codes[int(match[1])], escaped(line)) for line in lines]
     return "<br>\n".join(written)
 
 
-def _check(check: Check) -> str:
+def _check(check: Check, most: int | None) -> str:
     """Write the result of a check as an item of a list, with its failures below."""
     asked = f"{code(f'{check.option} {check.value!r}')}"
     if not check.failures:
         return f"- {asked}: passed"
     lines = [f"- {asked}: **failed**"]
-    for each in check.failures[:MOST_LINES]:
+    for each in check.failures[:most]:
         where = "" if each.source is None else f" on {code(each.source)}"
         lines.append(f"  - {code(each.tokenizer)}{where}: {escaped(each.statement)}")
-    if len(check.failures) > MOST_LINES:
-        lines.append(f"  - and {len(check.failures) - MOST_LINES:,} more")
+    if most is not None and len(check.failures) > most:
+        lines.append(f"  - and {len(check.failures) - most:,} more")
     return "\n".join(lines)
 
 
-def _changes(changes: Changes) -> str:
+def _changes(changes: Changes, most: int | None) -> str:
     ordered = worst_first(changes)
     notes = "<br>\n".join(changes_notes(changes, code))
     heading = f"#### {changes_heading(changes, code)}"
-    shown = table(changes_sheet(ordered[:MOST_LINES], form="markdown")) if ordered else "none"
-    if len(ordered) > MOST_LINES:
-        shown += f"\n\nand {count(len(ordered) - MOST_LINES, 'more change')}"
+    shown = table(changes_sheet(ordered[:most], form="markdown")) if ordered else "none"
+    if most is not None and len(ordered) > most:
+        shown += f"\n\nand {count(len(ordered) - most, 'more change')}"
     if len(ordered) > OPEN_CHANGES:
         shown = folded(f"{count(len(ordered), 'change')}, the worst first", shown)
     return "\n\n".join(each for each in (heading, shown, notes) if each)
 
 
-def _by_input(report: Comparison, metric: Metric) -> str:
-    shown = table(input_sheet(report, metric, MOST_LINES, form="markdown"))
-    if len(report.rows) > MOST_LINES:
-        shown += f"\n\nand {count(len(report.rows) - MOST_LINES, 'more input')}"
+def _by_input(report: Comparison, metric: Metric, most: int | None) -> str:
+    shown = table(input_sheet(report, metric, most, form="markdown"))
+    if most is not None and len(report.rows) > most:
+        shown += f"\n\nand {count(len(report.rows) - most, 'more input')}"
     return folded(f"{metric.label} by input", shown)

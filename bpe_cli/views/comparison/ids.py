@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.views.blocks import Blocks, Gap, Hanging, Line, Sheet, numbers, text_column
 from bpe_cli.views.labels import count, whole
-from bpe_cli.views.visible import harmless, visible
+from bpe_cli.views.visible import BAR, harmless, units, visible
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.ids import Difference, IdsReport
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 _TOKENS = 40
 """How many tokens of a text are shown."""
+
+_MADE = 160
+"""How many characters of what a stage makes are shown, at most."""
 
 
 def ids_view(report: IdsReport) -> Blocks:
@@ -62,9 +66,7 @@ def _difference(found: Difference, names: tuple[str, str]) -> Iterator[Block]:
             yield Line("  it cannot be encoded")
             continue
         more = f" and {count(len(ids) - _TOKENS, 'more token')}" if len(ids) > _TOKENS else ""
-        yield Line(
-            "  " + "|".join(visible(token.encode("utf-8", "surrogateescape")) for token in tokens[:_TOKENS]) + more
-        )
+        yield Line("  " + BAR.join(visible(token, bars=True) for token in tokens[:_TOKENS]) + more)
         yield Line("  " + " ".join(map(str, ids[:_TOKENS])) + more)
     yield Gap()
     if found.stage is None:
@@ -74,7 +76,20 @@ def _difference(found: Difference, names: tuple[str, str]) -> Iterator[Block]:
     else:
         yield Line(f"the first stage that differs: {found.stage}, which makes of it")
         for name, made in zip(names, found.made, strict=True):
-            yield Line(f"  {harmless(name)}: {visible(made.encode('utf-8', 'surrogateescape'))}")
+            yield Line(f"  {harmless(name)}: {_parts(made)}")
+
+
+def _parts(contents: Sequence[bytes]) -> str:
+    """Write the beginning of what a stage makes, with bars between its parts."""
+    shown = list(islice(_units(contents), _MADE + 1))
+    return "".join(shown) if len(shown) <= _MADE else "".join(shown[:_MADE]) + "…"
+
+
+def _units(contents: Sequence[bytes]) -> Iterator[str]:
+    for number, content in enumerate(contents):
+        if number:
+            yield BAR
+        yield from units(content.decode("utf-8", "surrogateescape"), bars=True)
 
 
 def ids_json(report: IdsReport) -> dict[str, Any]:
@@ -97,8 +112,8 @@ def ids_json(report: IdsReport) -> dict[str, Any]:
             "where": name_value(first.where),
             "text": text_value(first.text),
             "ids": [None if ids is None else list(ids) for ids in first.ids],
-            "tokens": [list(tokens) for tokens in first.tokens],
+            "tokens": [list(map(text_value, tokens)) for tokens in first.tokens],
             "stage": first.stage,
-            "made": None if first.made is None else list(first.made),
+            "made": None if first.made is None else [list(map(text_value, parts)) for parts in first.made],
         },
     }

@@ -13,6 +13,7 @@ from bpe_cli.reports.comparison.changes import SIGNIFICANT
 from bpe_cli.reports.comparison.checks import badness, sentence
 from bpe_cli.reports.comparison.comparison import best_of, differences_of
 from bpe_cli.reports.text import clusters
+from bpe_cli.reports.text.characters import excerpt
 from bpe_cli.tokenizer.inference import FEWEST
 from bpe_cli.views.blocks import Blocks, Heading, Line, Name, Sheet, Value, Words, text_column
 from bpe_cli.views.labels import ABSENT, count, fraction, whole
@@ -206,9 +207,18 @@ def _no_interval(report: Comparison) -> list[str]:
     return [f"{count(total.document_count, 'document')}: {few}{way_out}"]
 
 
-def remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:
-    """List the remarks that a reader of some metrics needs, with the names as they are shown."""
-    lines = [*losses(report, metrics, names), *_cuts(report, names)]
+def remarks(
+    report: Comparison, metrics: Sequence[Metric], names: Sequence[str], show: Callable[[str], str] = harmless
+) -> list[str]:
+    """List the remarks that a reader of some metrics needs.
+
+    Args:
+        report: The comparison.
+        metrics: Those that are shown.
+        names: The names of the tokenizers as they are shown.
+        show: Makes the names of inputs harmless.
+    """
+    lines = [*losses(report, metrics, names), *_cuts(report, names, show)]
     if any(metric.name == "ratio" for metric in metrics):
         lines += certainty(report, names)
         lines += _above_least(report, names)
@@ -235,24 +245,24 @@ def losses(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) 
     return lines
 
 
-def _cuts(report: Comparison, names: Sequence[str]) -> Iterator[str]:
+def _cuts(report: Comparison, names: Sequence[str], show: Callable[[str], str]) -> Iterator[str]:
     """Name the tokenizers whose split pattern cuts characters that readers see, with the input that suffers most."""
     for number, several in groupby(report.cut_clusters, attrgetter("tokenizer")):
         worst, *others = several
-        where = f" in {harmless(worst.source)}" if len(report.rows) > 1 else ""
+        where = f" in {show(worst.source)}" if len(report.rows) > 1 else ""
         if others:
             where += f" (and some of {count(len(others), 'more input')})"
-        said = harmless(clusters.sentence(worst.share, worst.example, where))
+        said = clusters.sentence(worst.share, harmless(excerpt(worst.example)), where)
         yield f"{names[number]}: {said}; {clusters.advice(worst.pattern)}"
 
 
 def _above_least(report: Comparison, names: Sequence[str]) -> Iterator[str]:
     """Say how far each tokenizer is above the fewest tokens that its vocabulary allows, where both are compared."""
-    tokens = {name: measure.token_count for name, measure in zip(names, report.total.measures, strict=True)}
-    for name, number in tokens.items():
-        least = tokens.get(f"{name}{FEWEST}")
-        if least:
-            yield f"{name}: {number / least - 1:.1%} above the fewest tokens that its vocabulary allows"
+    # Names may be shown shorter, each in its own way.
+    tokens = {name: measure.token_count for name, measure in zip(report.tokenizers, report.total.measures, strict=True)}
+    for name, shown in zip(report.tokenizers, names, strict=True):
+        if least := tokens.get(f"{name}{FEWEST}"):
+            yield f"{shown}: {tokens[name] / least - 1:.1%} above the fewest tokens that its vocabulary allows"
 
 
 def best_lines(row: Row, metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:

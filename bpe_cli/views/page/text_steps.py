@@ -59,10 +59,10 @@ def _slides(steps: Steps, title: str | None) -> Iterator[Slide]:
     totals = ", ".join(
         (count(steps.piece_count, noun), count(steps.token_count, "token"), count(steps.byte_count, "byte"))
     )
-    tokens = (token for row in steps.rows for token in row.tokens)
+    tokens = _tokens([token for row in steps.rows for token in row.tokens], steps.token_count)
     yield (
         name(title) if title else "Start",
-        [_note(f"{ALGORITHMS[steps.model]}: {RULES[steps.model]}"), _note(totals), _tokens(list(tokens))],
+        [_note(f"{ALGORITHMS[steps.model]}: {RULES[steps.model]}"), _note(totals), tokens],
     )
     for row in steps.rows:
         yield from _row(row, noun)
@@ -117,8 +117,7 @@ def _merges(walk: MergeWalk, where: str) -> Iterator[Slide]:
         kind = "rank" if isinstance(step, SplitStep) or step.score is None else "score"
         done, parts = _split(before, step) if isinstance(step, SplitStep) else _merge(before, step, kind)
         if number == len(walk.steps):
-            if walk.more:
-                parts.append(_note(f"and {count(walk.more, f'more {noun_of(walk)}')}; --full shows all"))
+            parts += _more(walk.more, noun_of(walk))
             parts.append(_tokens(walk.tokens))
         yield f"{where} <small>step {number}, {kind} {escape(chosen_by(step))}</small> {done}", parts
         before = step.symbols
@@ -167,6 +166,7 @@ def _matches(walk: MatchWalk, where: str) -> Iterator[Slide]:
         taken = step.taken.content if step.way == "token" and step.taken is not None else b""
         left = step.rest[len(taken) :] if step.rest.startswith(taken) else b""
         boxes = (symbol(taken, "made") if taken else "") + (symbol(left) if left else "")
+        boxes += f" ({whole(step.cut)} more)" if step.cut else ""
         rows = (
             candidate_row(symbol(fit.content), "", str(fit.token_id), said, said)
             for place, fit in enumerate(step.fits)
@@ -175,6 +175,7 @@ def _matches(walk: MatchWalk, where: str) -> Iterator[Slide]:
         parts = [f"<p>{boxes}</p>\n", _note(f"{count(step.tried, 'beginning')} tried")]
         parts += table("Tokens that fit", "pairs", ("token that fits", "", "id", ""), rows)
         if number == len(walk.steps):
+            parts += _more(walk.more, "step")
             if walk.dead_end:
                 parts.append(_note("so the whole piece is unknown, whatever was taken before"))
             parts.append(_tokens(walk.tokens))
@@ -185,6 +186,7 @@ def _cuts(walk: CutWalk, where: str) -> Iterator[Slide]:
     for number, step in enumerate(walk.steps, 1):
         parts = [_symbols(step.parts), _note(f"number {whole(step.number + 1)} of those tried")]
         if number == len(walk.steps):
+            parts += _more(walk.more, "step")
             parts.append(_tokens(walk.tokens))
         yield f"{where} <small>step {number}</small> {symbol(step.token.content, 'made')}", parts
     if not walk.steps:
@@ -196,7 +198,8 @@ def _look_ups(walk: LookUpWalk, where: str) -> Slide:
         candidate_row(symbol(step.text), "", str(step.token.token_id), "" if step.known else "unknown")
         for step in walk.steps
     )
-    return where, [*table("Texts that are looked up", "pairs", ("text", "", "id", ""), rows), _tokens(walk.tokens)]
+    shown = table("Texts that are looked up", "pairs", ("text", "", "id", ""), rows)
+    return where, [*shown, *_more(walk.more, "n-gram"), _tokens(walk.tokens)]
 
 
 # -- the lattice -------------------------------------------------------------------------------------
@@ -205,14 +208,14 @@ def _look_ups(walk: LookUpWalk, where: str) -> Slide:
 def _lattice(walk: LatticeWalk, where: str) -> Iterator[Slide]:
     for place in walk.places:
         yield f"{where} <small>place {place.place}</small>", list(_ways(place, walk.from_end))
-    path = "".join(symbol(way.text, "made") for way in walk.path[:MOST])
     rows = (
-        candidate_row("".join(symbol(token.content) for token in each.tokens[:MOST]), "", fraction(each.score, 4),
+        candidate_row(_boxes([token.content for token in each.tokens]), "", fraction(each.score, 4),
                       f"p {each.probability:.4g}")
         for each in walk.ranked
     )  # fmt: skip
     ranked = table("The best segmentations", "pairs", ("segmentation", "", "score", ""), rows)
-    parts = [f"<p>{path}</p>\n", *ranked, _tokens(walk.tokens)]
+    path = f"<p>{_boxes([way.text for way in walk.path], 'made')}</p>\n"
+    parts = [*_more(walk.more, "place"), path, *ranked, _tokens(walk.tokens)]
     yield f"{where} <small>path, {fraction(walk.score, 4)}</small>", parts
 
 
@@ -245,10 +248,26 @@ def _symbols(symbols: Symbols, pair: Sequence[int] = ()) -> str:
     return f"<p>{before}{boxes}{after}</p>\n"
 
 
-def _tokens(tokens: Sequence[StepToken]) -> str:
+def _boxes(contents: Sequence[bytes], kind: str = "") -> str:
+    """Write texts in a line, and how many more there are."""
+    return "".join(symbol(content, kind) for content in contents[:MOST]) + _left_out(len(contents) - MOST)
+
+
+def _tokens(tokens: Sequence[StepToken], total: int | None = None) -> str:
+    """Write tokens with their ids, and how many there are: ``total`` if the rest is not among them."""
+    number = len(tokens) if total is None else total
     boxes = "".join(symbol(token.content, note=str(token.token_id)) for token in tokens[:MOST])
-    more = f" and {count(len(tokens) - MOST, 'more token')}" if len(tokens) > MOST else ""
-    return f"<p>{count(len(tokens), 'token')}: {boxes}{more}</p>\n"
+    return f"<p>{count(number, 'token')}: {boxes}{_left_out(number - len(tokens[:MOST]))}</p>\n"
+
+
+def _left_out(tokens: int) -> str:
+    return f" and {count(tokens, 'more token')}" if tokens > 0 else ""
+
+
+def _more(number: int, noun: str) -> Iterator[str]:
+    """Write how many steps of a piece have no slide, if there are any."""
+    if number:
+        yield _note(f"and {count(number, f'more {noun}')}; --full shows all")
 
 
 def _note(said: str) -> str:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_cli
-from bpe_cli.views.blocks import Sheet, numbers
+from bpe_cli.views.blocks import Sheet, Value, numbers
 from bpe_cli.views.latex import escaped, table
 from tests.cli_runner import call, error
 from tests.counted import at_least, compared
@@ -39,6 +39,30 @@ def test_what_is_special_is_escaped():
         r"50\% of \$5 \& a\_b \{c\} \#1 \textasciitilde{}\textasciicircum{}"
     )
     assert SPECIAL.search(escaped("a_b&c%")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("x-y, 'z' `w` – !", "x-y, 'z' `w` -- !"),
+        ("models--x---y", "models{-}{-}x{-}{-}{-}y"),
+        ("a–-b", "a{--}{-}b"),
+        ("``a''", "{`}{`}a{'}{'}"),
+        ("?`!`", "{?}{`}{!}{`}"),
+        (",,a", "{,}{,}a"),
+    ],
+)
+def test_no_ligature_makes_another_character(text, written):
+    assert escaped(text) == written
+
+
+def test_no_row_begins_with_an_argument():
+    first = ["[a]", "*b", " [c", "a[", Value("[d]")]
+    lines = table(Sheet("[name]", *numbers("n"), rows=[(each, "1") for each in first])).split("\n")
+    rows = [lines[2], *lines[4:-2]]
+    assert rows == [
+        r"{}[name] & n \\", r"{}[a] & 1 \\", r"{}*b & 1 \\", r"{}[c & 1 \\", r"a[ & 1 \\", r"{}[d] & 1 \\",
+    ]  # fmt: skip
 
 
 def test_a_comparison_as_latex(tmp_path):

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.reports.comparison.boundaries import STRETCH_BYTES, deviation, stretches
-from bpe_cli.reports.text.segmentation import segment
+from bpe_cli.reports.text.segmentation import TextReader, segment
 from tests.unit.reports.fake_tokenizer import FakeTokenizer
 
 PAIRS = FakeTokenizer([b"ab", b"cd", b"\xe8\xb0"], name="pairs")
@@ -19,6 +19,15 @@ def test_boundaries_by_hand():
     found = deviation(first, second)
     assert (found.alone, found.across) == ({0}, {1})
     assert deviation(first, first) == deviation(segment(PAIRS, b""), segment(PAIRS, b""))
+
+
+def test_a_baseline_whose_details_end_earlier():
+    text = b"abcd\n" * 9
+    whole, few = segment(PAIRS, text), TextReader(PAIRS).segment(text, 4)
+    assert len(few.tokens) < few.token_count == whole.token_count
+    found = deviation(segment(OTHER, text), few)
+    assert found == deviation(segment(OTHER, text), whole)
+    assert (len(found.alone), len(found.across)) == (9, 9)
 
 
 def test_lines_are_stretches():

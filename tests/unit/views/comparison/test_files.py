@@ -15,8 +15,10 @@ from markdown_it import MarkdownIt
 
 from bpe_cli.reports.comparison.changes import StoredComparison, changes_from_baseline, changes_since
 from bpe_cli.reports.comparison.checks import Condition
-from bpe_cli.reports.comparison.comparison import METRICS, Settings
+from bpe_cli.reports.comparison.comparison import METRICS, Settings, metrics_named
+from bpe_cli.reports.comparison.cut_clusters import CutClusters
 from bpe_cli.views.comparison.files import code, comparison_csv, comparison_json, comparison_markdown
+from bpe_cli.views.comparison.values import remarks
 from bpe_cli.views.labels import short_names
 from bpe_cli.views.visible import harmless
 from tests.counted import at_least, compared
@@ -34,6 +36,12 @@ HOSTILE_NAMES = st.lists(PIECES, max_size=8).map("".join) | NAMES
 def named(tokenizer, source):
     rows = (row(source, [30, 20]), row("b", [1, 2]))
     return comparison((tokenizer, "gpt2-x"), rows=rows, total=row("total", [31, 22]))
+
+
+def with_cuts(report):
+    """Have the first tokenizer cut characters of the first input."""
+    cuts = CutClusters(0, report.rows[0].name, 10, 5, "กี่".encode(), "o200k")
+    return replace(report, cut_clusters=(cuts,))
 
 
 # -- JSON ----------------------------------------------------------------------------------------------------------
@@ -175,19 +183,20 @@ def test_a_name_is_code_and_nothing_else(name):
 
 @given(HOSTILE_NAMES, HOSTILE_NAMES)
 def test_nothing_is_injected(tokenizer, source):
-    report = named(tokenizer, source)
+    report = with_cuts(named(tokenizer, source))
     changes = changes_from_baseline(report, [METRICS["tokens"]])
     checks = [Condition.parse("any: tokens > 1").check(report)]
     text = comparison_markdown(report, changes=changes, checks=checks)
-    plain = comparison_markdown(named("t", "s"), changes=changes_from_baseline(named("t", "s"), [METRICS["tokens"]]),
-                                checks=[Condition.parse("any: tokens > 1").check(named("t", "s"))])  # fmt: skip
+    bare = with_cuts(named("t", "s"))
+    plain = comparison_markdown(bare, changes=changes_from_baseline(bare, [METRICS["tokens"]]),
+                                checks=[Condition.parse("any: tokens > 1").check(bare)])  # fmt: skip
 
     def skeleton(text):
         kinds = [token for token in tokens_of(text) if token.type not in ("text", "text_special", "softbreak")]
         return [
             "code" if token.content == "<code>" else token.type
             for token in kinds
-            if token.content not in ("</code>", "<!-- -->")
+            if token.type == "code_inline" or token.content not in ("</code>", "<!-- -->")
         ]  # fmt: skip
 
     assert [kind.replace("code_inline", "code") for kind in skeleton(text)] == [
@@ -210,6 +219,26 @@ def test_golden_markdown(name):
     check(f"compare-markdown-{name}", comparison_markdown(report, changes=changes, checks=checks))
 
 
+@pytest.mark.parametrize("source", [r"x\<img src=x> @you.txt", "&lt;#1 http://e.vil", "plain.txt", "a\0000\0"])
+def test_an_input_in_a_remark_is_code(source):
+    text = comparison_markdown(with_cuts(named("t", source)))
+    (remark,) = [line for line in text.splitlines() if "the split pattern cuts" in line]
+    assert f"that readers see in {code(source)}, 'กี่' first" in remark
+
+
+def test_names_that_are_shortened_are_compared_with_the_fewest_tokens():
+    path = "folder/of/vocabularies/gpt2.json"
+    report = comparison((path, "gpt2", f"{path}, fewest"), total=row("total", [303, 300, 200]),
+                        rows=(row("en.txt", [303, 300, 200]),))  # fmt: skip
+    said = "above the fewest tokens that its vocabulary allows"
+    names = short_names(report.tokenizers)
+    assert names[0] != path
+    assert f"{names[0]}: 51.5% {said}" in remarks(report, metrics_named(["ratio"]), names)
+    markdown = comparison_markdown(report)
+    assert f"{code(names[0])}: 51.5% {said}" in markdown
+    assert markdown.count(said) == 1
+
+
 def test_many_inputs_are_cut_and_that_is_said():
     rows = tuple(row(f"{number}.txt", [number + 1, number + 2]) for number in range(1000))
     report = replace(comparison(rows=rows), total=row("total", [10, 9]))
@@ -219,6 +248,18 @@ def test_many_inputs_are_cut_and_that_is_said():
     assert "and 901 more changes" in text
     assert "<summary>1,001 changes, the worst first</summary>" in text
     assert len(text) < 65_536
+
+
+def test_full_markdown_has_everything():
+    rows = tuple(row(f"{number}.txt", [number + 1, number + 2]) for number in range(150))
+    report = replace(comparison(rows=rows), total=row("total", [10, 9]))
+    made = {
+        "changes": changes_from_baseline(report, [METRICS["tokens"]]),
+        "checks": [Condition.parse("any: tokens > 0").check(report)],
+    }
+    short, full = comparison_markdown(report, **made), comparison_markdown(report, **made, full=True)
+    assert [len(re.findall("`149.txt`", text)) for text in (short, full)] == [0, 4]  # 2 failures, a change, an input
+    assert [len(re.findall(r"and \d+ more", text)) for text in (short, full)] == [3, 0]
 
 
 def test_code_by_hand():
