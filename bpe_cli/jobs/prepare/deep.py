@@ -19,6 +19,7 @@ from bpe_cli.jobs.prepare.folder import make_inner
 from bpe_cli.jobs.prepare.making import run_part
 from bpe_cli.jobs.prepare.part import PartJob
 from bpe_cli.jobs.prepare.scratch_folder import SCRATCH
+from bpe_cli.jobs.prepare.settings import with_ordered_specials
 from bpe_cli.jobs.prepare.shuffle import first_pass, gather_part, scatter_part
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import listed, show_path
@@ -36,8 +37,9 @@ def check_same_plan(folder: str, there: Plan, now: Plan) -> None:
     Raises:
         UsageError: if they are not; the message says which differ.
     """
-    if other := sorted(key for key in there.settings.keys() | now.settings.keys()
-                       if there.settings.get(key) != now.settings.get(key)):  # fmt: skip
+    made_with = with_ordered_specials(there.settings)
+    if other := sorted(key for key in made_with.keys() | now.settings.keys()
+                       if made_with.get(key) != now.settings.get(key)):  # fmt: skip
         raise UsageError(
             f"the data set in {show_path(folder)} was made with other settings: {', '.join(other)}",
             hint="give the tokenizer and the options that it was made with",
