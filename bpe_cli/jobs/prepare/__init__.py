@@ -156,7 +156,7 @@ def prepare(
         plan = check_plan(folder, resolved.plan(), overwrite=overwrite)
         job = resolved.job(folder, plan)
         work = work_of(job)
-        waiting, kept = what_is_left(job, parts, overwrite=overwrite)
+        waiting, kept = what_is_left(job, parts, overwrite=overwrite, plan=plan)
         if waiting and options.shuffle is not None:
             check_scratch(folder)  # before anything of an older data set goes
         had_plan = os.path.lexists(os.path.join(folder, PLAN))
@@ -190,7 +190,8 @@ def prepare(
                     sequences=record.sequences, files=[file.name for file in record.all_files],
                 )  # fmt: skip
         if len(records) < len(parts) and all_are_there(job, parts):
-            records = what_is_left(job, parts, overwrite=True)[1]  # others who share them have made the rest by now
+            # Others who share them have made the rest by now.
+            records = what_is_left(job, parts, overwrite=True, plan=plan)[1]
         whole = len(records) == len(parts)
         if whole:
             write_manifest(folder, plan, [records[part.number] for part in parts])

@@ -101,8 +101,20 @@ def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> Plan:
     )
 
 
-def what_is_left(job: PartJob, parts: Sequence[Part], *, overwrite: bool) -> tuple[list[Part], dict[int, Record]]:
-    """Return the parts that are to be made, and the records of those that are there."""
+def what_is_left(
+    job: PartJob, parts: Sequence[Part], *, overwrite: bool, plan: Plan | None = None
+) -> tuple[list[Part], dict[int, Record]]:
+    """Return the parts that are to be made, and the records of those that are there.
+
+    Args:
+        job: What every part has in common.
+        parts: All parts.
+        overwrite: Whether damaged parts may be made again.
+        plan: The plan, by which records name files; None for those of the first pass of a shuffle.
+
+    Raises:
+        UsageError: if parts are damaged, and may not be made again.
+    """
     waiting: list[Part] = []
     kept: dict[int, Record] = {}
     damaged: list[str] = []
@@ -113,7 +125,10 @@ def what_is_left(job: PartJob, parts: Sequence[Part], *, overwrite: bool) -> tup
             waiting.append(part)
             continue
         record = read_record(path)
-        if reason := damage_of(job, part, record, sizes):
+        reason = damage_of(job, part, record, sizes)
+        if reason is None and record is not None and plan is not None and not _is_of(record, part.name, plan.settings):
+            reason = "its record is damaged"
+        if reason:
             damaged.append(f"{part.name}: {reason}")
             waiting.append(part)
         elif record is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.parts import Part
 from bpe_cli.jobs.prepare.broken import OnError, check_on_error
-from bpe_cli.jobs.prepare.records import Record
+from bpe_cli.jobs.prepare.records import Record, has_sides
 from bpe_cli.jobs.prepare.sequences import SequenceOptions, Way
 from bpe_cli.jobs.prepare.sides import SIDES
 from bpe_cli.support.fast_dataclass import dataclass
@@ -207,18 +207,23 @@ class PartJob:
         return os.path.join(self.folder, f"{part.name}.json")
 
 
+_DAMAGED = "its record is damaged"
+
+
 def damage_of(job: PartJob, part: Part, record: Record | None, sizes: Mapping[str, int]) -> str | None:
     """Return what is wrong with a part that is there, by its record and the sizes of all files; None if nothing is.
 
     Hashes are not computed: ``check`` does that.
     """
     if record is None:
-        return "its record is damaged"
+        return _DAMAGED
     if record.plan != job.plan:
         return "it was made with another tokenizer or other options"
     described = [{key: value for key, value in each.items() if key != "sha256"} for each in record.inputs]
     if record.part != part.number or described != part.described():
         return "it was made of other inputs"
+    if len(job.options.sides) > 1 and not has_sides(record):
+        return _DAMAGED
     for file in record.all_files:
         size = sizes.get(file.name)
         if size is None:

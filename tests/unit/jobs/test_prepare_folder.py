@@ -119,7 +119,9 @@ def test_a_plan_whose_settings_make_no_sense_is_refused(
 @pytest.mark.parametrize("damage", ["files", "name", "sides", "dtype"])
 def test_a_record_that_no_index_can_be_made_of_is_damaged(damage: str, to: str, corpus: Source, tmp_path: Path) -> None:
     folder = tmp_path / "out"
-    prepare(corpus, "gpt2", PrepareOptions(to=to, part_bytes=900, val=0.3), folder=folder, processes=1)
+    options = PrepareOptions(to=to, part_bytes=900, val=0.3)
+    prepare(corpus, "gpt2", options, folder=folder, processes=1)
+    whole = contents(folder)
 
     def change(record: dict[str, Any]) -> None:
         if damage == "files":
@@ -135,6 +137,21 @@ def test_a_record_that_no_index_can_be_made_of_is_damaged(damage: str, to: str, 
     for job in (check, finish):
         with pytest.raises(CheckFailed, match="the record of part-00000 is damaged"):
             job(folder)
+    with pytest.raises(UsageError, match="part-00000: its record is damaged") as caught:
+        prepare(corpus, "gpt2", options, folder=folder, processes=1)
+    assert caught.value.hint == "`overwrite` makes them again"
+    prepare(corpus, "gpt2", options, folder=folder, processes=1, overwrite=True)
+    assert contents(folder) == whole
+
+
+def test_a_first_pass_without_the_numbers_of_both_sets_is_done_again(corpus: Source, tmp_path: Path) -> None:
+    options = replace(OPTIONS, val=0.3, shuffle="sequences", length=16)
+    whole, folder = tmp_path / "whole", tmp_path / "out"
+    prepare(corpus, "gpt2", options, folder=whole, processes=1)
+    prepare(corpus, "gpt2", options, folder=folder, processes=1, share=Share(1, 2))
+    rewritten(folder / "shuffle/part-00000.json", lambda record: record.pop("sides"))
+    prepare(corpus, "gpt2", options, folder=folder, processes=1)
+    assert contents(folder) == contents(whole)
 
 
 def test_the_order_of_special_tokens_changes_nothing(corpus: Source, tmp_path: Path) -> None:
