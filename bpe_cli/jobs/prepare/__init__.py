@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.parts import Share
 from bpe_cli.jobs.parts.folder import PLAN, check_folder, check_inputs, folder_of_run
-from bpe_cli.jobs.prepare.changed import drop_changed
+from bpe_cli.jobs.prepare.changed import drop_changed, drop_mixed
 from bpe_cli.jobs.prepare.folder import (
     INNER,
     all_are_there,
@@ -38,6 +38,7 @@ from bpe_cli.jobs.prepare.part import PrepareOptions
 from bpe_cli.jobs.prepare.records import (
     MANIFEST,
     Record,
+    hash_of_inputs,
     index_of,
     manifest_of,
     total_of,
@@ -173,10 +174,14 @@ def prepare(
         make_inner(folder, [name for name in options.sides if name])
         scattered = None
         if waiting and options.shuffle is not None:
-            scattered = do_first_pass(runner, job, parts, ours, listener, again)
+            done_first = [*do_first_pass(runner, job, parts, ours, listener, again).values()]
+            scattered = len(done_first)
             if scattered < len(parts):
                 waiting = []
-            work = second_pass(work)
+            else:
+                waiting += drop_mixed(job, parts, kept, done_first, overwrite=overwrite, listener=listener)
+                waiting.sort(key=lambda part: part.number)
+                work = second_pass(job, hash_of_inputs(done_first))
         mine = [part for part in waiting if ours(part)]
         records = dict(kept)
         total = sum(part.size for part in mine)

@@ -18,6 +18,7 @@ from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare.folder import make_inner
 from bpe_cli.jobs.prepare.making import run_part
 from bpe_cli.jobs.prepare.part import PartJob
+from bpe_cli.jobs.prepare.records import hash_of_inputs
 from bpe_cli.jobs.prepare.scratch_folder import SCRATCH
 from bpe_cli.jobs.prepare.settings import with_ordered_specials
 from bpe_cli.jobs.prepare.shuffle import first_pass, gather_part, scatter_part
@@ -131,8 +132,11 @@ def differing_of_shuffled(
         for part, before in zip(parts, there, strict=True):
             wrong += _changed(part.name, before, scatter_part(first_pass(made), part, model, threads, advance, only))
         if not wrong:  # else nothing can be compared
+            made = replace(made, all_inputs=hash_of_inputs(there))
             for part in again:
-                wrong += _differences(part.name, there[part.number], gather_part(made, part, model))
+                before, after = there[part.number], gather_part(made, part, model)
+                is_older = before.all_inputs is None
+                wrong += _differences(part.name, before, replace(after, all_inputs=None) if is_older else after)
     return wrong
 
 

@@ -19,7 +19,9 @@ from bpe_cli.jobs.prepare.records import (
     Plan,
     Record,
     has_sides,
+    hash_of_inputs,
     index_of,
+    made_of_others,
     manifest_of,
     read_manifest,
     read_plan,
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
 
 INNER = (*SIDES, SCRATCH)
 """The folders within that of a data set."""
+
+AN_INPUT = "an input of the data set"
+"""What is said to have changed where nobody knows which: the record of the part that had its hash is gone."""
 
 
 def make_inner(folder: str, names: Sequence[str]) -> None:
@@ -133,6 +138,11 @@ def what_is_left(
             waiting.append(part)
         elif record is not None:
             kept[part.number] = record
+    if not waiting:
+        mixed = made_of_others(kept, hash_of_inputs(kept[part.number] for part in parts))
+        damaged += [f"{parts[number].name}: {AN_INPUT} changed since it was made" for number in mixed]
+        waiting += [parts[number] for number in mixed]
+        kept = {number: record for number, record in kept.items() if number not in mixed}
     if damaged and not overwrite:
         raise UsageError(listed_damage(job.folder, damaged), hint="`overwrite` makes them again")
     return waiting, kept
@@ -170,6 +180,9 @@ def records_of(folder: str) -> tuple[Plan, list[Record]]:
             damaged.append(f"the record of {name} is damaged")
         damaged.extend(f"{file.name} {reason}" for file in record.all_files if (reason := _size_damage(sizes, file)))
         records.append(record)
+    if not damaged and records:
+        mixed = made_of_others(dict(enumerate(records)), hash_of_inputs(records))
+        damaged = [f"part-{number:05}: {AN_INPUT} changed since it was made" for number in mixed]
     if damaged:
         raise damaged_set(folder, damaged)
     return plan, records

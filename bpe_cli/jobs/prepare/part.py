@@ -156,6 +156,7 @@ class PartJob:
         conversations: How conversations become text; None if documents are texts.
         parts: How many parts there are.
         keep: The fields whose values are kept.
+        all_inputs: For the second pass of a shuffle: what records say of all that the first has read.
     """
 
     tokenizer: AnyTokenizer
@@ -168,6 +169,7 @@ class PartJob:
     keep: tuple[KeptField, ...] = ()
     conversations: Conversations | None = None
     parts: int = 1
+    all_inputs: str | None = None
 
     def load(self) -> Tokenizer:
         """Load the tokenizer, with the special tokens that conversations need.
