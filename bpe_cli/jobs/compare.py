@@ -19,6 +19,7 @@ from bpe_cli.reports.comparison.compare import compare as measure
 from bpe_cli.reports.comparison.comparison import Comparison, Probes, Settings
 from bpe_cli.reports.comparison.cut_clusters import MOST_INPUTS, beginnings, cut_clusters
 from bpe_cli.reports.comparison.input_accounts import Sample
+from bpe_cli.support.core_arguments import ordered_specials
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import cannot_read, every
 
@@ -298,7 +299,8 @@ def compare(
     stdin = stdin or sys.stdin.buffer
     seen = None
     if source is None:
-        sample, measured = None, _measured(tokenizers, (), Settings(specials=_kept(options.specials)), options)
+        settings = Settings(specials=ordered_specials(options.specials))
+        sample, measured = None, _measured(tokenizers, (), settings, options)
     else:
         if inputs is None:
             tallies = by_parts.place.path if by_parts is not None else None
@@ -307,7 +309,7 @@ def compare(
         sample = Sample.shared(len(inputs.items)) if is_sampled else None
         seen = beginnings(len(inputs.items))
         field = source.text_field if source.documents == "jsonl" else None
-        settings = Settings(source.documents, field, _kept(options.specials))
+        settings = Settings(source.documents, field, ordered_specials(options.specials))
         if by_parts is None:
             from bpe_cli.corpus import reading_each
 
@@ -331,10 +333,6 @@ def compare(
         disagreements=_disagreements(tokenizers, sample, options),
         cut_clusters=cut_clusters(tokenizers, seen) if seen is not None else (),
     )
-
-
-def _kept(specials: Specials) -> Literal["all"] | tuple[str, ...]:
-    return "all" if specials == "all" else tuple(specials)
 
 
 def _measured(

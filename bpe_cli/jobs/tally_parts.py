@@ -15,6 +15,7 @@ from bpe_cli.jobs.parts import Part
 from bpe_cli.jobs.parts.doing import DoneParts, PartsFolder, do_parts, read_plan
 from bpe_cli.jobs.parts.folder import PLAN, check_folder
 from bpe_cli.jobs.parts.kept import KeptParts, Kind
+from bpe_cli.support.core_arguments import ordered_specials
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import cannot_read, show_path
@@ -124,7 +125,7 @@ def _settings_of(source: Source, hashes: Sequence[str], specials: Specials) -> d
     """Return all that changes tallies, as JSON values."""
     return {
         "tokenizers": list(hashes),
-        "specials": "all" if specials == "all" else sorted(specials),
+        "specials": "all" if specials == "all" else list(ordered_specials(specials)),
         "documents": source.documents,
         "field": source.text_field,
         "decompress": source.decompress,

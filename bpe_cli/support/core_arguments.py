@@ -103,6 +103,15 @@ def specials_of(specials: Literal["all"] | Iterable[str]) -> Literal["all"] | tu
     return names
 
 
+def ordered_specials(specials: Literal["all"] | Iterable[str]) -> Literal["all"] | tuple[str, ...]:
+    """Return a choice of special tokens as reports and records have it: each once, in an order of its own.
+
+    >>> ordered_specials(["b", "a", "b"]), ordered_specials("all")
+    (('a', 'b'), 'all')
+    """
+    return "all" if specials == "all" else tuple(sorted(set(specials)))
+
+
 def losses_of(allow_loss: Iterable[str]) -> frozenset[str]:
     """Check the names of losses that a format need not hold.
 

@@ -77,9 +77,9 @@ class IdMap:
                 for name in ("old_to_new", "made_of", "other_to_new")
             )
             made_of = {new: tuple(old) for new, old in made.items()}
-            ids = [*first, *first.values(), *made_of, *other, *other.values(), parsed["size"]]
-            ids += [old for parts in made_of.values() for old in parts]
-            if not all(each is None or (type(each) is int and each >= 0) for each in ids):
+            ids = [*first, *made_of, *other, *(old for parts in made_of.values() for old in parts), parsed["size"]]
+            ids += [new for new in (*first.values(), *other.values()) if new is not None]
+            if not all(type(each) is int and each >= 0 for each in ids):
                 raise ValueError
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise FormatError("this is not a map of ids that bpe convert wrote") from error

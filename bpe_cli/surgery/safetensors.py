@@ -60,7 +60,7 @@ def read_header(data: memoryview) -> Header:
         raise FormatError("this is no safetensors file: its header is not there")
     try:
         parsed = json.loads(bytes(data[8 : 8 + length]))
-        metadata = parsed.pop("__metadata__", {})
+        metadata = _metadata(parsed.pop("__metadata__", None))
         tensors = {name: _tensor(entry) for name, entry in parsed.items()}
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise FormatError("the header of the safetensors file is broken") from error
@@ -73,6 +73,14 @@ def read_header(data: memoryview) -> Header:
     if place != len(data) - 8 - length:
         raise FormatError("the safetensors file has more or less data than its header says")
     return Header(ordered, metadata, 8 + length)
+
+
+def _metadata(value: object) -> dict[str, str]:
+    """Check what a header says besides its tensors; the library takes null too."""
+    metadata = {} if value is None else value
+    if not isinstance(metadata, dict) or not all(isinstance(each, str) for each in metadata.values()):
+        raise ValueError
+    return metadata
 
 
 def _tensor(entry: Mapping[str, Any]) -> Tensor:

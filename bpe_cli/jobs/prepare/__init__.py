@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.parts import Share
 from bpe_cli.jobs.parts.folder import PLAN, check_folder, check_inputs, folder_of_run
-from bpe_cli.jobs.prepare.changed import drop_changed
+from bpe_cli.jobs.prepare.changed import drop_changed, drop_mixed
 from bpe_cli.jobs.prepare.folder import (
     INNER,
     all_are_there,
@@ -38,6 +38,7 @@ from bpe_cli.jobs.prepare.part import PrepareOptions
 from bpe_cli.jobs.prepare.records import (
     MANIFEST,
     Record,
+    hash_of_inputs,
     index_of,
     manifest_of,
     total_of,
@@ -151,12 +152,12 @@ def prepare(
     resolved = resolve(source, tokenizer, options, folder, listener=listener, streams=streams)
     note_oddities(resolved.model, options.specials, listener)
     check_inputs(resolved.inputs, folder, "the data set")
-    parts, plan = resolved.parts, resolved.plan()
-    job = resolved.job(folder, plan)
-    work, ours = work_of(job), (share or Share()).takes
+    parts, ours = resolved.parts, (share or Share()).takes
     with folder_of_run(folder, alone=share is None, inner=INNER):
-        check_plan(folder, plan, overwrite=overwrite)
-        waiting, kept = what_is_left(job, parts, overwrite=overwrite)
+        plan = check_plan(folder, resolved.plan(), overwrite=overwrite)
+        job = resolved.job(folder, plan)
+        work = work_of(job)
+        waiting, kept = what_is_left(job, parts, overwrite=overwrite, plan=plan)
         if waiting and options.shuffle is not None:
             check_scratch(folder)  # before anything of an older data set goes
         had_plan = os.path.lexists(os.path.join(folder, PLAN))
@@ -173,10 +174,14 @@ def prepare(
         make_inner(folder, [name for name in options.sides if name])
         scattered = None
         if waiting and options.shuffle is not None:
-            scattered = do_first_pass(runner, job, parts, ours, listener, again)
+            done_first = [*do_first_pass(runner, job, parts, ours, listener, again).values()]
+            scattered = len(done_first)
             if scattered < len(parts):
                 waiting = []
-            work = second_pass(work)
+            else:
+                waiting += drop_mixed(job, parts, kept, done_first, overwrite=overwrite, listener=listener)
+                waiting.sort(key=lambda part: part.number)
+                work = second_pass(job, hash_of_inputs(done_first))
         mine = [part for part in waiting if ours(part)]
         records = dict(kept)
         total = sum(part.size for part in mine)
@@ -190,7 +195,8 @@ def prepare(
                     sequences=record.sequences, files=[file.name for file in record.all_files],
                 )  # fmt: skip
         if len(records) < len(parts) and all_are_there(job, parts):
-            records = what_is_left(job, parts, overwrite=True)[1]  # others who share them have made the rest by now
+            # Others who share them have made the rest by now.
+            records = what_is_left(job, parts, overwrite=True, plan=plan)[1]
         whole = len(records) == len(parts)
         if whole:
             write_manifest(folder, plan, [records[part.number] for part in parts])

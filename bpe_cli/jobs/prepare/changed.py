@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.parts.changed import Made, changed_inputs
-from bpe_cli.jobs.prepare.folder import listed_damage, withdraw_manifest
-from bpe_cli.jobs.prepare.records import Record, read_record, remove_file, remove_files
+from bpe_cli.jobs.prepare.folder import AN_INPUT, listed_damage, withdraw_manifest
+from bpe_cli.jobs.prepare.records import (
+    Record,
+    hash_of_inputs,
+    made_of_others,
+    read_record,
+    remove_file,
+    remove_files,
+)
 from bpe_cli.support.messages import listed
 
 if TYPE_CHECKING:
@@ -51,6 +58,46 @@ def drop_changed(
         changed = _changed(first, parts, same, None, listener) | changed
         if changed:
             changed = dict.fromkeys(sorted(kept), _names(changed))
+    return _drop(job, parts, kept, changed, overwrite, listener)
+
+
+def drop_mixed(
+    job: PartJob, parts: Sequence[Part], kept: dict[int, Record], first: Sequence[Record], *, overwrite: bool,
+    listener: Listener,
+) -> list[Part]:  # fmt: skip
+    """Remove the parts of a shuffle with documents of other versions of the inputs than its first pass has read now.
+
+    That of a whole data set is gone, and with a part goes what was known of its inputs; but the other parts have
+    documents of them. They know the hash of all, unless an older version has made them.
+
+    Args:
+        job: What every part has in common.
+        parts: All parts.
+        kept: The records of those that are there.
+        first: The records of the first pass, of all parts in order.
+        overwrite: Whether they may be removed.
+        listener: Receives notes.
+
+    Returns:
+        The parts that are gone.
+
+    Raises:
+        UsageError: if there are such, and they may not be removed.
+        OutputError: if a part cannot be removed.
+    """
+    all_inputs = hash_of_inputs(first)
+    for number in made_of_others(kept, all_inputs):  # others may have made it again during the first pass
+        if (record := read_record(job.record_path(parts[number]))) is not None:
+            kept[number] = record
+    mixed = {number: [AN_INPUT] for number in made_of_others(kept, all_inputs)}
+    return _drop(job, parts, kept, mixed, overwrite, listener)
+
+
+def _drop(
+    job: PartJob, parts: Sequence[Part], kept: dict[int, Record], changed: Mapping[int, Sequence[str]],
+    overwrite: bool, listener: Listener,
+) -> list[Part]:  # fmt: skip
+    """Remove the parts of which something changed, and return them; say what changed, and raise if they are to stay."""
     if not changed:
         return []
     if not overwrite:

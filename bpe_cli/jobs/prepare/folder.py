@@ -19,7 +19,9 @@ from bpe_cli.jobs.prepare.records import (
     Plan,
     Record,
     has_sides,
+    hash_of_inputs,
     index_of,
+    made_of_others,
     manifest_of,
     read_manifest,
     read_plan,
@@ -28,6 +30,7 @@ from bpe_cli.jobs.prepare.records import (
     remove_files,
 )
 from bpe_cli.jobs.prepare.scratch_folder import SCRATCH
+from bpe_cli.jobs.prepare.settings import with_ordered_specials
 from bpe_cli.jobs.prepare.sides import SIDES, file_names
 from bpe_cli.support.json_files import dumped
 from bpe_cli.support.messages import MOST_NAMED, cannot_read, show_path
@@ -40,6 +43,9 @@ if TYPE_CHECKING:
 
 INNER = (*SIDES, SCRATCH)
 """The folders within that of a data set."""
+
+AN_INPUT = "an input of the data set"
+"""What is said to have changed where nobody knows which: the record of the part that had its hash is gone."""
 
 
 def make_inner(folder: str, names: Sequence[str]) -> None:
@@ -65,15 +71,19 @@ def free_bytes(folder: str) -> int | None:
         return None
 
 
-def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
-    """Check that a folder holds nothing, or the same data set, or what may be overwritten."""
+def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> Plan:
+    """Check that a folder holds nothing, or the same data set, or what may be overwritten.
+
+    Returns:
+        The plan to follow: that in the folder if it is the same, however it orders special tokens; records name it.
+    """
     # Listed first: a plan comes before all else, and runs that share the parts may begin at this very moment.
     names = [name for name in sorted(os.listdir(folder)) if not name.startswith(".")]
     try:
         there = read_plan(folder)
     except InputError:
         if overwrite:
-            return
+            return plan
         raise
     if there is None:
         if names and not overwrite:
@@ -82,19 +92,34 @@ def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
                 f"{', '.join(names[:MOST_NAMED])}",
                 hint="name another folder, or use `overwrite`",
             )
-        return
-    if there == plan or overwrite:
-        return
-    keys = dict.fromkeys((*plan.settings, *there.settings))  # not all have all of them
-    other = [key for key in keys if plan.settings.get(key) != there.settings.get(key)]
+        return plan
+    made_with = with_ordered_specials(there.settings)
+    if made_with == plan.settings and there.parts == plan.parts:
+        return there
+    if overwrite:
+        return plan
+    keys = dict.fromkeys((*plan.settings, *made_with))  # not all have all of them
+    other = [key for key in keys if plan.settings.get(key) != made_with.get(key)]
     what = f"with other settings: {', '.join(other)}" if other else "of other inputs"
     raise UsageError(
         f"the data set in {show_path(folder)} was made {what}", hint="name another folder, or use `overwrite`"
     )
 
 
-def what_is_left(job: PartJob, parts: Sequence[Part], *, overwrite: bool) -> tuple[list[Part], dict[int, Record]]:
-    """Return the parts that are to be made, and the records of those that are there."""
+def what_is_left(
+    job: PartJob, parts: Sequence[Part], *, overwrite: bool, plan: Plan | None = None
+) -> tuple[list[Part], dict[int, Record]]:
+    """Return the parts that are to be made, and the records of those that are there.
+
+    Args:
+        job: What every part has in common.
+        parts: All parts.
+        overwrite: Whether damaged parts may be made again.
+        plan: The plan, by which records name files; None for those of the first pass of a shuffle.
+
+    Raises:
+        UsageError: if parts are damaged, and may not be made again.
+    """
     waiting: list[Part] = []
     kept: dict[int, Record] = {}
     damaged: list[str] = []
@@ -105,11 +130,19 @@ def what_is_left(job: PartJob, parts: Sequence[Part], *, overwrite: bool) -> tup
             waiting.append(part)
             continue
         record = read_record(path)
-        if reason := damage_of(job, part, record, sizes):
+        reason = damage_of(job, part, record, sizes)
+        if reason is None and record is not None and plan is not None and not _is_of(record, part.name, plan.settings):
+            reason = "its record is damaged"
+        if reason:
             damaged.append(f"{part.name}: {reason}")
             waiting.append(part)
         elif record is not None:
             kept[part.number] = record
+    if not waiting:
+        mixed = made_of_others(kept, hash_of_inputs(kept[part.number] for part in parts))
+        damaged += [f"{parts[number].name}: {AN_INPUT} changed since it was made" for number in mixed]
+        waiting += [parts[number] for number in mixed]
+        kept = {number: record for number, record in kept.items() if number not in mixed}
     if damaged and not overwrite:
         raise UsageError(listed_damage(job.folder, damaged), hint="`overwrite` makes them again")
     return waiting, kept
@@ -147,6 +180,9 @@ def records_of(folder: str) -> tuple[Plan, list[Record]]:
             damaged.append(f"the record of {name} is damaged")
         damaged.extend(f"{file.name} {reason}" for file in record.all_files if (reason := _size_damage(sizes, file)))
         records.append(record)
+    if not damaged and records:
+        mixed = made_of_others(dict(enumerate(records)), hash_of_inputs(records))
+        damaged = [f"part-{number:05}: {AN_INPUT} changed since it was made" for number in mixed]
     if damaged:
         raise damaged_set(folder, damaged)
     return plan, records

@@ -146,7 +146,10 @@ class PartOutput:
         nulls = [each.nulls for each in self.kept.values()]
         added = {name: sum(each[name] for each in nulls) for name in nulls[0]} if nulls else None
         counts, quarantine = (None, None) if self.broken is None else (self.broken.counts, self.broken.file())
-        record = replace(record, divided=record.divided + divided, nulls=added, broken=counts, quarantine=quarantine)
+        record = replace(
+            record, divided=record.divided + divided, nulls=added, broken=counts, quarantine=quarantine,
+            all_inputs=self._job.all_inputs,
+        )  # fmt: skip
         publish(self._job, self._part, record, self._drafts, self._stack, self.broken, since)
         return record
 

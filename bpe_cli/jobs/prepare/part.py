@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.parts import Part
 from bpe_cli.jobs.prepare.broken import OnError, check_on_error
-from bpe_cli.jobs.prepare.records import Record
+from bpe_cli.jobs.prepare.records import Record, has_sides
 from bpe_cli.jobs.prepare.sequences import SequenceOptions, Way
 from bpe_cli.jobs.prepare.sides import SIDES
 from bpe_cli.support.fast_dataclass import dataclass
@@ -156,6 +156,7 @@ class PartJob:
         conversations: How conversations become text; None if documents are texts.
         parts: How many parts there are.
         keep: The fields whose values are kept.
+        all_inputs: For the second pass of a shuffle: what records say of all that the first has read.
     """
 
     tokenizer: AnyTokenizer
@@ -168,6 +169,7 @@ class PartJob:
     keep: tuple[KeptField, ...] = ()
     conversations: Conversations | None = None
     parts: int = 1
+    all_inputs: str | None = None
 
     def load(self) -> Tokenizer:
         """Load the tokenizer, with the special tokens that conversations need.
@@ -207,18 +209,23 @@ class PartJob:
         return os.path.join(self.folder, f"{part.name}.json")
 
 
+_DAMAGED = "its record is damaged"
+
+
 def damage_of(job: PartJob, part: Part, record: Record | None, sizes: Mapping[str, int]) -> str | None:
     """Return what is wrong with a part that is there, by its record and the sizes of all files; None if nothing is.
 
     Hashes are not computed: ``check`` does that.
     """
     if record is None:
-        return "its record is damaged"
+        return _DAMAGED
     if record.plan != job.plan:
         return "it was made with another tokenizer or other options"
     described = [{key: value for key, value in each.items() if key != "sha256"} for each in record.inputs]
     if record.part != part.number or described != part.described():
         return "it was made of other inputs"
+    if len(job.options.sides) > 1 and not has_sides(record):
+        return _DAMAGED
     for file in record.all_files:
         size = sizes.get(file.name)
         if size is None:

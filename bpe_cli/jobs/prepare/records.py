@@ -48,6 +48,8 @@ class Record:
         broken: How many rows of each kind of fault were left out; None if the first would have been an error.
         quarantine: The file that holds them; None if there is none.
         nulls: In how many rows each column that is kept is null; None if none is kept.
+        all_inputs: Where documents come from all inputs, by a shuffle, the hash of their hashes: see
+            ``hash_of_inputs``; None elsewhere, and in older records.
     """
 
     part: int
@@ -65,6 +67,7 @@ class Record:
     broken: dict[str, int] | None = None
     quarantine: PartFile | None = None
     nulls: dict[str, int] | None = None
+    all_inputs: str | None = None
 
     @classmethod
     def of_sides(
@@ -133,7 +136,7 @@ class Record:
         )
 
     def _optional(self) -> dict[str, Any]:
-        optional = {"broken": self.broken, "nulls": self.nulls}
+        optional = {"broken": self.broken, "nulls": self.nulls, "all_inputs": self.all_inputs}
         described = {key: value for key, value in optional.items() if value is not None}
         return described if self.quarantine is None else described | {"quarantine": self.quarantine.to_json()}
 
@@ -227,6 +230,17 @@ def total_of(records: Iterable[Record], what: Literal["broken", "nulls"]) -> dic
     """Add up counts that records have by name; None if none has any."""
     each = [counts for record in records if (counts := getattr(record, what)) is not None]
     return {name: sum(counts.get(name, 0) for counts in each) for name in set().union(*each)} if each else None
+
+
+def hash_of_inputs(records: Iterable[Record]) -> str:
+    """Return one hash of what all parts were made of, of the records of all, in order."""
+    hashes = [[each.get("sha256") for each in record.inputs] for record in records]
+    return hashlib.sha256(dumped({"inputs": hashes})).hexdigest()
+
+
+def made_of_others(records: Mapping[int, Record], all_inputs: str) -> list[int]:
+    """Return the numbers of the parts of a shuffled data set that other versions of the inputs were mixed into."""
+    return [number for number, record in records.items() if record.all_inputs not in (None, all_inputs)]
 
 
 def read_plan(folder: str) -> Plan | None:
@@ -358,6 +372,8 @@ def record_in(content: dict[str, Any]) -> Record | None:
     optional = [content.get(key) for key in ("broken", "nulls")]
     if any(each is not None and not _are_counts(each) for each in optional):
         return None
+    if not isinstance(all_inputs := content.get("all_inputs"), str | None):
+        return None
     if any(not isinstance(text, str) for each in made for text in (each.name, each.sha256, *texts)):
         return None
     if any(type(each.size) is not int or not is_inside(each.name) for each in made):
@@ -370,7 +386,7 @@ def record_in(content: dict[str, Any]) -> Record | None:
     broken, nulls = optional
     return Record(
         part, plan, documents, tokens, divided, dtype, inputs, made[: len(files)], sequences, left_out, padding,
-        sides, broken, made[len(files)] if len(made) > len(files) else None, nulls,
+        sides, broken, made[len(files)] if len(made) > len(files) else None, nulls, all_inputs,
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare.keeping import check_kept
+from bpe_cli.support.core_arguments import ordered_specials
 from bpe_cli.support.messages import show_path
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def settings_of(
         "eot": edges.eot,
         "before": list(edges.before),
         "after": list(edges.after),
-        "specials": "all" if options.specials == "all" else list(options.specials),
+        "specials": "all" if options.specials == "all" else list(ordered_specials(options.specials)),
         "refuse_specials": options.refuse_specials,
         "documents": source.documents,
         "field": source.text_field,
@@ -61,6 +62,14 @@ def settings_of(
         **({} if source.ending == "txt" else {"member": source.ending}),
         **({} if options.on_error == "fail" else {"on_error": options.on_error}),
     }
+
+
+def with_ordered_specials(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a plan with its special tokens in order: older plans have them as they were given."""
+    specials = settings.get("specials")
+    if not isinstance(specials, list) or not all(isinstance(each, str) for each in specials):
+        return settings
+    return settings | {"specials": list(ordered_specials(specials))}
 
 
 def _further_settings(options: PrepareOptions, conversations: Conversations | None) -> dict[str, Any]:

@@ -29,15 +29,15 @@ def work_of(job: PartJob) -> PartWork:
     return Work(job, _begin, _run, _name_of, _size_of)
 
 
-def second_pass(work: PartWork) -> PartWork:
-    """Return the work of the second pass of a shuffle."""
-    return replace(work, run=_gather)
+def second_pass(job: PartJob, all_inputs: str) -> PartWork:
+    """Return the work of the second pass of a shuffle; ``all_inputs`` is the hash of what the first has read."""
+    return replace(work_of(replace(job, all_inputs=all_inputs)), run=_gather)
 
 
 def do_first_pass(
     engine: Engine, job: PartJob, parts: Sequence[Part], takes: Callable[[Part], bool], listener: Listener,
     again: Callable[[Part], bool] | None = None,
-) -> int:  # fmt: skip
+) -> dict[int, Record]:  # fmt: skip
     """Do the first pass of a shuffle, as far as it is not done.
 
     Args:
@@ -49,7 +49,7 @@ def do_first_pass(
         again: Says of which parts that are done all inputs are compared; None for those written since.
 
     Returns:
-        Of how many parts it is done, whoever did it.
+        The records of the parts of which it is done, whoever did it.
 
     Raises:
         UsageError: if something else lies in the folder that it needs.
@@ -64,7 +64,7 @@ def do_first_pass(
     with listener.task("shuffling", sum(part.size for part in mine)) as advance:
         for _ in engine.run(work, mine, advance, listener.note):
             pass
-    return len(what_is_left(first, parts, overwrite=True)[1])
+    return what_is_left(first, parts, overwrite=True)[1]
 
 
 def _begin(job: PartJob) -> Tokenizer:

@@ -18,6 +18,7 @@ from typing import Any, Literal
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.reports.comparison.comparison import METRICS, Comparison, Metric, Row, differences_of, rows_of
 from bpe_cli.reports.comparison.measures import LOST_SHARE, Difference
+from bpe_cli.support.core_arguments import ordered_specials
 
 SCHEMA = "bpe.compare/2"
 """The schema that is written and read."""
@@ -78,7 +79,7 @@ class StoredComparison:
             tuple(StoredTokenizer(*each) for each in tokenizers),
             tuple(_row_of(row) for row in report.rows),
             _row_of(report.total),
-            report.settings.specials if report.settings else (),
+            ordered_specials(report.settings.specials) if report.settings else (),
             report.baseline,
         )
 
@@ -199,7 +200,8 @@ def _read_report(report: _Field) -> StoredComparison:
     rows = tuple(_read_row(each, count) for each in report["inputs"].items())
     total = _read_row(report["total"], count)
     specials = report["settings"].get("specials")
-    listed = "all" if specials.value == "all" else tuple(each.text() for each in specials.items())
+    # Older reports have them as they were given.
+    listed = "all" if specials.value == "all" else ordered_specials([each.text() for each in specials.items()])
     baseline = report["baseline"]
     if baseline.count() >= count:
         raise baseline.wrong(f"is out of range for {count:,} tokenizers")

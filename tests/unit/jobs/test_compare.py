@@ -125,6 +125,27 @@ def test_a_comparison_has_not_changed_since_itself(tmp_path):
         assert [check.failures for check in done.checks] == [()]
 
 
+def test_the_order_of_special_tokens_changes_no_report(tmp_path):
+    """They may come in a set. Older reports have them as they were given."""
+    names = ("<|fim_suffix|>", "<|endoftext|>", "<|fim_prefix|>")
+    orders = (names, names[::-1], (*names, names[0]))
+    reports = [
+        ComparisonReport(compare([named("cl100k_base")], TEXT, CompareOptions(specials=order))).to_json()
+        for order in orders
+    ]
+    assert len({*reports}) == 1
+    report = json.loads(reports[0])
+    assert report["settings"]["specials"] == sorted(names)
+    path = tmp_path / "report.json"
+    for order in orders:
+        path.write_text(json.dumps(report | {"settings": report["settings"] | {"specials": order}}))
+        options = CompareOptions(specials=names)
+        done = compare_and_check(
+            CompareJob(("cl100k_base",), TEXT, options, limits=(Limit.parse("0%"),), against=str(path), judged=TOKENS)
+        )
+        assert [check.failures for check in done.checks] == [()]
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

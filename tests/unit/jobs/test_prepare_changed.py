@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
+import shutil
 import tarfile
 import time
 from dataclasses import replace
@@ -14,11 +16,12 @@ from typing import Any
 import pytest
 
 from bpe_cli.corpus import Source
-from bpe_cli.errors import UsageError
+from bpe_cli.errors import CheckFailed, UsageError
 from bpe_cli.jobs.parts import Share
-from bpe_cli.jobs.prepare import PrepareOptions, check, prepare
+from bpe_cli.jobs.prepare import PrepareOptions, check, check_deep, finish, prepare
 from bpe_cli.jobs.prepare.encoding import encode_part
 from bpe_cli.jobs.prepare.output import PartOutput
+from bpe_cli.support.json_files import dumped
 from bpe_cli.support.listening import Silence
 from tests.needs import needs
 
@@ -166,6 +169,84 @@ def test_parts_of_a_shuffle_go_if_the_first_pass_was_of_what_has_changed(corpus:
     assert _prepare(corpus, folder, options, overwrite=True).kept == 0
     _prepare(corpus, tmp_path / "fresh", options)
     assert _contents(folder) == _contents(tmp_path / "fresh")
+
+
+def _without_hash_of_all(folder: Path) -> None:
+    """Make the records those of an older version."""
+    for path in folder.glob("part-?????.json"):
+        record = json.loads(path.read_bytes())
+        del record["all_inputs"]
+        path.write_bytes(dumped(record))
+
+
+def _remove(folder: Path, number: int, *, record: bool) -> None:
+    """Remove the files of a part, and its record perhaps."""
+    for path in folder.glob(f"part-{number:05}.*"):
+        if record or path.suffix != ".json":
+            path.unlink()
+
+
+@pytest.mark.parametrize("what", ["documents", "sequences"])
+@pytest.mark.parametrize("record", [True, False])
+def test_a_part_that_is_gone_is_not_mixed_with_what_has_changed(
+    what: Any, record: bool, corpus: Source, tmp_path: Path
+) -> None:
+    """The first pass is gone too, and with the record what its inputs were: other parts have documents of them."""
+    options = replace(OPTIONS, shuffle=what, length=None if what == "documents" else 16)
+    folder, listener = tmp_path / "out", Notes()
+    parts = _prepare(corpus, folder, options).parts
+    _remove(folder, parts - 1, record=record)
+    done = _prepare(corpus, folder, options, overwrite=not record)
+    assert (done.made, done.kept) == (1, parts - 1)  # nothing has changed
+    whole = _contents(folder)
+
+    _change(tmp_path / "in/b.txt")  # its end, which only the last part reads
+    _remove(folder, parts - 1, record=record)
+    if record:
+        with pytest.raises(UsageError, match="part-00000: an input of the data set changed since") as caught:
+            _prepare(corpus, folder, options)
+        assert caught.value.hint == "`overwrite` makes them again"
+        with pytest.raises(CheckFailed, match="is missing"):
+            check(folder)
+    done = _prepare(corpus, folder, options, overwrite=True, listener=listener)
+    assert (done.made, done.kept, done.is_whole) == (parts, 0, True)
+    assert f"an input of the data set changed since: {parts - 1} parts are made again" in listener.notes
+    _prepare(corpus, tmp_path / "fresh", options)
+    assert _contents(folder) == _contents(tmp_path / "fresh") != whole
+    assert check_deep(corpus, "gpt2", options, folder=folder).is_whole
+
+
+def test_parts_that_are_mixed_are_found_and_made_again(corpus: Source, tmp_path: Path) -> None:
+    """Runs that share the parts may have read an input before and after it changed."""
+    options, folder = replace(OPTIONS, shuffle="documents"), tmp_path / "out"
+    _prepare(corpus, folder, options)
+    _change(tmp_path / "in/a.txt")
+    _prepare(corpus, tmp_path / "fresh", options)
+    for path in (tmp_path / "fresh").glob("part-00002.*"):
+        shutil.copy2(path, folder)
+    for job in (check, finish):
+        with pytest.raises(CheckFailed, match="part-00000: an input of the data set changed since it was made"):
+            job(folder)
+    with pytest.raises(UsageError, match="part-00000: an input of the data set changed since it was made"):
+        _prepare(corpus, folder, options)
+    assert _prepare(corpus, folder, options, overwrite=True).is_whole
+    assert _contents(folder) == _contents(tmp_path / "fresh")
+
+
+def test_records_of_a_shuffle_may_be_older(corpus: Source, tmp_path: Path) -> None:
+    """They have no hash of all inputs, and what they say otherwise is compared."""
+    options, folder = replace(OPTIONS, shuffle="documents"), tmp_path / "out"
+    parts = _prepare(corpus, folder, options).parts
+    _without_hash_of_all(folder)
+    assert finish(folder).is_whole
+    assert check_deep(corpus, "gpt2", options, folder=folder, parts=None).again == parts
+    _remove(folder, 1, record=True)
+    done = _prepare(corpus, folder, options)
+    assert (done.made, done.kept) == (1, parts - 1)
+    assert check_deep(corpus, "gpt2", options, folder=folder, parts=None).again == parts
+    _change(tmp_path / "in/a.txt")
+    with pytest.raises(UsageError, match=r"part-00000: .*a\.txt changed since it was made"):
+        _prepare(corpus, folder, options)
 
 
 def _tar(path: Path) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bpe_cli.corpus import Source
-from bpe_cli.errors import CheckFailed, InputError
+from bpe_cli.errors import CheckFailed, InputError, UsageError
 from bpe_cli.jobs.parts import Share
-from bpe_cli.jobs.prepare import PrepareOptions, check, finish, prepare
+from bpe_cli.jobs.prepare import PrepareOptions, check, check_deep, finish, prepare
+from bpe_cli.jobs.prepare.records import Plan
+from bpe_cli.support.json_files import dumped
 
 OPTIONS = PrepareOptions(to="megatron", eot="auto", part_bytes=300)
 
@@ -116,7 +119,9 @@ def test_a_plan_whose_settings_make_no_sense_is_refused(
 @pytest.mark.parametrize("damage", ["files", "name", "sides", "dtype"])
 def test_a_record_that_no_index_can_be_made_of_is_damaged(damage: str, to: str, corpus: Source, tmp_path: Path) -> None:
     folder = tmp_path / "out"
-    prepare(corpus, "gpt2", PrepareOptions(to=to, part_bytes=900, val=0.3), folder=folder, processes=1)
+    options = PrepareOptions(to=to, part_bytes=900, val=0.3)
+    prepare(corpus, "gpt2", options, folder=folder, processes=1)
+    whole = contents(folder)
 
     def change(record: dict[str, Any]) -> None:
         if damage == "files":
@@ -132,3 +137,44 @@ def test_a_record_that_no_index_can_be_made_of_is_damaged(damage: str, to: str, 
     for job in (check, finish):
         with pytest.raises(CheckFailed, match="the record of part-00000 is damaged"):
             job(folder)
+    with pytest.raises(UsageError, match="part-00000: its record is damaged") as caught:
+        prepare(corpus, "gpt2", options, folder=folder, processes=1)
+    assert caught.value.hint == "`overwrite` makes them again"
+    prepare(corpus, "gpt2", options, folder=folder, processes=1, overwrite=True)
+    assert contents(folder) == whole
+
+
+def test_a_first_pass_without_the_numbers_of_both_sets_is_done_again(corpus: Source, tmp_path: Path) -> None:
+    options = replace(OPTIONS, val=0.3, shuffle="sequences", length=16)
+    whole, folder = tmp_path / "whole", tmp_path / "out"
+    prepare(corpus, "gpt2", options, folder=whole, processes=1)
+    prepare(corpus, "gpt2", options, folder=folder, processes=1, share=Share(1, 2))
+    rewritten(folder / "shuffle/part-00000.json", lambda record: record.pop("sides"))
+    prepare(corpus, "gpt2", options, folder=folder, processes=1)
+    assert contents(folder) == contents(whole)
+
+
+def test_the_order_of_special_tokens_changes_nothing(corpus: Source, tmp_path: Path) -> None:
+    """They may come in a set. Older plans have them as they were given, and records have the hash of those."""
+    folder, names = tmp_path / "out", ("<|fim_prefix|>", "<|endoftext|>", "<|fim_suffix|>")
+    options = replace(OPTIONS, specials=names, eot="<|endoftext|>")
+    other = replace(options, specials=(*names[::-1], names[0]))
+    parts = prepare(corpus, "cl100k_base", options, folder=folder, processes=1).parts
+    assert prepare(corpus, "cl100k_base", other, folder=folder, processes=1).made == 0
+    assert json.loads((folder / "plan.json").read_bytes())["settings"]["specials"] == sorted(names)
+    whole = contents(folder)
+
+    plan = json.loads((folder / "plan.json").read_bytes())
+    plan["settings"]["specials"] = list(names)
+    (folder / "plan.json").write_bytes(dumped(plan))
+    older = Plan(plan["settings"], plan["parts"]).fingerprint()
+    for path in folder.glob("part-?????.json"):
+        rewritten(path, lambda record: record.update(plan=older))
+    (folder / "part-00001.json").unlink()
+    assert prepare(corpus, "cl100k_base", other, folder=folder, processes=1).made == 1
+    assert check_deep(corpus, "cl100k_base", other, folder=folder).parts == parts
+    assert json.loads((folder / "plan.json").read_bytes()) == plan
+    assert prepare(corpus, "cl100k_base", other, folder=folder, processes=1, overwrite=True).made == 0
+    with pytest.raises(UsageError, match="was made with other settings: specials"):
+        prepare(corpus, "cl100k_base", replace(other, specials=names[:2]), folder=folder, processes=1)
+    assert contents(folder).keys() == whole.keys()

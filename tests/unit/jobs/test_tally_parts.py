@@ -159,6 +159,17 @@ def test_more_inputs_cost_themselves(folder: Path) -> None:
     assert (first.made, first.kept, first.is_whole) == (first.parts, 0, True)
 
 
+def test_a_special_token_that_is_named_twice_is_the_same(folder: Path) -> None:
+    names = ("<s>", "</s>")
+    bpe_cli.train([" ".join(WORDS)], vocab_size=270, special_tokens=names).save("special.json")
+    by_parts = ByParts(PartsFolder("tallies", part_bytes=300), Local(1))
+    made = []
+    for specials in (names, (*names[::-1], names[0])):
+        options = CompareOptions(specials=specials)
+        made.append(tally(CompareJob(("special.json",), OF_LINES, options, by_parts=by_parts)))
+    assert made[0].made == made[1].kept == made[1].parts > 0
+
+
 def test_what_is_wrong_with_tallies_is_named(folder: Path) -> None:
     place = PartsFolder("tallies", part_bytes=300)
     half = PartsFolder("tallies", Share(1, 2), part_bytes=300)

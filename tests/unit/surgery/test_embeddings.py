@@ -300,6 +300,22 @@ def test_damaged_files_are_refused(noise, place, cut):
     compared()
 
 
+@pytest.mark.parametrize("metadata", [[1], [], {"a": 1}, "a", 0, False])
+def test_metadata_that_is_not_text_is_refused(metadata, tmp_path):
+    header = json.dumps({"__metadata__": metadata}).encode()
+    (tmp_path / "odd").write_bytes(len(header).to_bytes(8, "little") + header)
+    done = extend(train([TEXT], vocab_size=262), ["xyz xyz"], add=1)
+    with pytest.raises(FormatError, match="the header of the safetensors file is broken"):
+        move_embeddings(tmp_path / "odd", tmp_path / "new", done)
+    assert not (tmp_path / "new").exists()
+
+
+def test_metadata_may_be_null_as_for_the_library():
+    header = json.dumps({"__metadata__": None}).encode()
+    found = read_header(memoryview(len(header).to_bytes(8, "little") + header))
+    assert (found.metadata, found.tensors) == ({}, {})
+
+
 def test_what_cannot_be(model, tmp_path):
     done = extend(train([TEXT], vocab_size=262), ["xyz xyz"], add=1)
     out = tmp_path / "new"
@@ -319,7 +335,11 @@ def test_what_cannot_be(model, tmp_path):
     (tmp_path / "plain").write_bytes(write_header([("x", "F32", (1,), 4)], {}) + bytes(4))
     with pytest.raises(UsageError, match="no tensor has the usual name"):
         move_embeddings(tmp_path / "plain", out, done)
-    for text in ('{"schema": "other"}', "[]", '{"schema": "bpe.id-map/1", "size": 1, "old_to_new": {"0": -1}}'):
+    for text in (
+        '{"schema": "other"}', "[]", '{"schema": "bpe.id-map/1", "size": 1, "old_to_new": {"0": -1}}',
+        '{"schema": "bpe.id-map/1", "size": null, "old_to_new": {"0": 0}}',
+        '{"schema": "bpe.id-map/1", "size": 1, "old_to_new": {}, "made_of": {"0": [null]}}',
+    ):  # fmt: skip
         (tmp_path / "map").write_text(text)
         with pytest.raises(FormatError, match="not a map of ids"):
             move_embeddings(model, out, tmp_path / "map")
