@@ -270,11 +270,30 @@ def check_list(name: str, texts: Sequence[str]) -> None:
         raise UsageError(f"{name} must be a list of texts, not one text", hint=f"{name}=[{texts!r}]")
 
 
+def check_utf8(text: str, named: str) -> None:
+    """Check that a text of the options can be written in UTF-8, as vocabularies are.
+
+    Args:
+        text: The text.
+        named: What the message calls it.
+
+    Raises:
+        UsageError: if it cannot.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"{named} is not UTF-8",
+            hint="write it in UTF-8: it has a byte of another encoding, or half a character",
+        ) from error
+
+
 def check_special_tokens(contents: Sequence[str]) -> None:
     """Check that special tokens have texts, each its own.
 
     Raises:
-        UsageError: if a text is empty or given twice, or is given in place of a list of texts.
+        UsageError: if a text is empty, given twice or not UTF-8, or is given in place of a list of texts.
         InputError: if half a character stands in one.
     """
     check_list("special_tokens", contents)
@@ -284,6 +303,7 @@ def check_special_tokens(contents: Sequence[str]) -> None:
         if contents.count(content) > 1:
             raise UsageError(f"the special token {content!r} is given twice")
         bytes_of(content, "special token")
+        check_utf8(content, f"the special token {content!r}")
 
 
 SEED = 12345678
