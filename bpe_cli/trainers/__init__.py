@@ -141,5 +141,6 @@ def train(texts: Iterable[str | bytes], options: Options) -> Tokenizer:
     if trainer.takes_lines(options):
         documents = [line for document in documents for line in lines_of(document)]
     counts = new_counts()
-    trainer.count([Block.of(documents)], options, counts)
+    left_out = trainer.count([Block.of(documents)], options, counts)
+    left_out.refuse_nothing(counts.unique)
     return trainer.train(counts, options).tokenizer
