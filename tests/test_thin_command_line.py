@@ -114,7 +114,7 @@ KNOW_BLOCK_FLAGS = {
     "bpe_cli/tokenizer/engine/by_regex.py": "the core asks for them",
     "bpe_cli/stages/counting.py": "the core asks for them",
     "bpe_cli/sinks/lines.py": "the core asks for them",
-    "bpe_cli/trainers/base.py": "leaves documents out of blocks without making an object of each",
+    "bpe_cli/trainers/left_out.py": "leaves documents out of blocks without making an object of each",
     "bpe_cli/reports/comparison/input_accounts.py": "counts characters and words of a stream, however long",
 }
 

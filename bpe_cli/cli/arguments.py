@@ -37,8 +37,8 @@ ARGUMENTS = {
         each: f"--set {each}"
         for each in (
             "boundaries", "boundary_mark", "by_byte", "candidate_memory", "character_coverage=X", "dictionary=no",
-            "input_sentence_size", "limit_alphabet=N", "merges=32000", "min_word_count", "min_word_count=2",
-            "pass_over", "pass_over=yes", "preload", "run_pattern", "shared_merges", "window_alpha",
+            "input_sentence_size", "limit_alphabet=N", "max_sentence_length=N", "merges=32000", "min_word_count",
+            "min_word_count=2", "pass_over", "pass_over=yes", "preload", "run_pattern", "shared_merges", "window_alpha",
         )
     },
     "spans": "--with", "texts": "--text", "tokenizer": "-t", "tokens": "--with",

@@ -44,6 +44,7 @@ def count_corpus(
     outputs: Outputs = (),
     target: Target | None = None,
     sampled: Sampled | None = None,
+    trains: bool = True,
     listener: Listener = SILENCE,
     streams: Streams | None = None,
 ) -> Counted:
@@ -57,6 +58,7 @@ def count_corpus(
         outputs: The options that name files to write, and the files: no input may be one of them.
         target: Where the job writes, if that may be a stream.
         sampled: How many documents are drawn; None to count all of them.
+        trains: Whether the counts are trained on at once, so that there must be some.
         listener: Receives progress and notes.
         streams: The streams around the job.
 
@@ -64,7 +66,7 @@ def count_corpus(
         InputError: if an input cannot be read.
         UsageError: if an output is an input.
         OutputError: if the temporary files cannot be written.
-        TrainingError: if the text cannot be cut.
+        TrainingError: if the text cannot be cut, or no document is left to train on.
     """
     trainer = trainer_for(options)
     if trainer.takes_lines(options) and source.documents == "whole":
@@ -75,7 +77,9 @@ def count_corpus(
         source, patterns, outputs, target, tokenizer=untrained, listener=listener, streams=streams
     ) as blocks:
         drawn = blocks if sampled is None else sample(blocks, sampled.size, sampled.seed)
-        return count_within(trainer, drawn, options, max_memory=max_memory, threads=threads, listener=listener)
+        return count_within(
+            trainer, drawn, options, max_memory=max_memory, threads=threads, trains=trains, listener=listener
+        )
 
 
 @contextmanager

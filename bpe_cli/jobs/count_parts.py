@@ -7,7 +7,7 @@ gives them, byte for byte.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from bpe_cli.jobs.merge_counts import MERGED, merge_in_tree, remove_merged
 from bpe_cli.jobs.parts import Part
 from bpe_cli.jobs.parts.doing import DoneParts, PartsFolder, do_parts, read_plan
 from bpe_cli.jobs.parts.folder import PLAN, check_folder
-from bpe_cli.jobs.parts.kept import KeptParts, Kind
+from bpe_cli.jobs.parts.kept import Found, KeptParts, Kind
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.json_files import dumped
 from bpe_cli.support.listening import SILENCE, Listener
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.files import Streams, Target
     from bpe_cli.jobs.spilling import Counted
     from bpe_cli.trainers.base import Options
+    from bpe_cli.trainers.left_out import LeftOut
 
 COUNTS = Kind("counts", "counted", "pieces")
 """What is kept of each part."""
@@ -103,9 +104,15 @@ def count_parts(
         job = CountJob(replace(source, paths=()), options, max_memory, kept)
         return Work(job, _begin, count_part, _name_of, _size_of)
 
-    return do_parts(
+    done = do_parts(
         place, COUNTS, settings, inputs, source, work, engine, listener=listener, task="counting", inner=[MERGED]
     )
+    plan = read_plan(place.path, COUNTS, damaged=None)
+    if settings["chosen"] and plan is not None:
+        kept = KeptParts.of(COUNTS, place.path, settings)
+        for note in _left_out(map(kept.find, plan["parts"])).notes:
+            listener.note(note)
+    return done
 
 
 def settings_of(source: Source, options: Options) -> dict[str, Any]:
@@ -162,6 +169,8 @@ def count_part(job: CountJob, _: None, part: Part, advance: Callable[[int], None
         OutputError: if a file cannot be written.
         TrainingError: if there are more different pieces than the memory holds.
     """
+    from dataclasses import asdict
+
     from bpe_cli.corpus import Inputs, read_blocks
     from bpe_cli.corpus.opening import NO_STDIN
     from bpe_cli.formats import counts_file
@@ -173,10 +182,28 @@ def count_part(job: CountJob, _: None, part: Part, advance: Callable[[int], None
     began = job.kept.begin(part)
     inputs = Inputs(part.inputs)
     blocks = read_blocks(job.source, stdin=NO_STDIN, inputs=inputs, on_bytes=advance, hashes=hashes)
-    trainer.count(blocks, job.options, counts)
+    left_out = trainer.count(blocks, job.options, counts)
     content = b"".join(counts_file.dump(counts, trainer.cutting(job.options)))
-    job.kept.write(part, content, hashes, {"pieces": counts.total, "different": counts.unique}, began)
+    numbers: dict[str, Any] = {"pieces": counts.total, "different": counts.unique}
+    if left_out.sentences:
+        numbers["left_out"] = asdict(left_out)
+    job.kept.write(part, content, hashes, numbers, began)
     return counts.total
+
+
+def _left_out(parts: Iterable[object]) -> LeftOut:
+    """Add up what the records of parts say of sentences that were left out; those that say nothing add nothing."""
+    from dataclasses import fields
+
+    from bpe_cli.trainers.left_out import LeftOut
+
+    total = LeftOut()
+    names = [each.name for each in fields(total)]
+    for part in parts:
+        said = part.record.get("left_out") if isinstance(part, Found) else None
+        if isinstance(said, dict) and all(type(said.get(name)) is int for name in names):
+            total.add(LeftOut(**{name: said[name] for name in names}))
+    return total
 
 
 # -- all parts ----------------------------------------------------------------------------------------
@@ -188,6 +215,7 @@ def add_up(
     max_memory: int,
     *,
     engine: Engine | None = None,
+    trains: bool = True,
     listener: Listener = SILENCE,
 ) -> tuple[Counted, Options]:
     """Add up the counts of all parts: no more than the sum and one file are in memory.
@@ -197,6 +225,7 @@ def add_up(
         options: What is to be trained.
         max_memory: Bytes that the counts of a file may take, and their sum; more of it goes to temporary files.
         engine: What merges files before that, several at a time, in a tree; None merges none. Never changes the result.
+        trains: Whether the counts are trained on at once, so that there must be some.
         listener: Receives progress and notes.
 
     Returns:
@@ -207,7 +236,7 @@ def add_up(
             ones.
         UsageError: if the options say that text is cut otherwise, or other documents are chosen.
         FormatError: if the counts of a part are damaged.
-        TrainingError: if all of them take more memory.
+        TrainingError: if all of them take more memory, or no document is left to train on.
     """
     from bpe_cli.jobs.count import load_counts
     from bpe_cli.trainers import trainer_for
@@ -240,6 +269,8 @@ def add_up(
         hint = "remove the file, and count again with `overwrite`"
         raise FormatError(error.message, hint=error.hint or hint) from error
     remove_merged(folder)
+    if trains:
+        _left_out(found).refuse_nothing(counted[0].unique)
     return counted
 
 

@@ -128,19 +128,34 @@ def count_within(
     *,
     max_memory: int,
     threads: int = 1,
+    trains: bool = True,
     listener: Listener = SILENCE,
 ) -> Counted:
     """Count the pieces of blocks as a trainer cuts them, in so much memory and what one block adds to it.
 
+    Args:
+        trainer: What cuts them.
+        blocks: The documents.
+        options: What is to be trained.
+        max_memory: Bytes that the counts may take; more of them go to temporary files.
+        threads: Number of threads. Never changes the result.
+        trains: Whether the counts are trained on at once, so that there must be some.
+        listener: Receives notes: of temporary files, and of documents that were left out.
+
     Raises:
-        TrainingError: if the text cannot be cut.
+        TrainingError: if the text cannot be cut, or no document is left to train on.
         OutputError: if the temporary files cannot be written.
     """
     counts = new_counts(ALL_MEMORY)
     with Spilling(counts, max_memory, listener) as spilling:
-        trainer.count(spilling.watch(blocks), options, counts, threads)
+        left_out = trainer.count(spilling.watch(blocks), options, counts, threads)
         spilling.check()
-        return spilling.finish()
+        counted = spilling.finish()
+    if trains:
+        left_out.refuse_nothing(counted.unique)
+    for note in left_out.notes:
+        listener.note(note)
+    return counted
 
 
 class Spilling:

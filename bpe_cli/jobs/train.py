@@ -208,7 +208,8 @@ def train_file(
         from bpe_cli.jobs.count_parts import add_up
 
         place = job.counts_folder.path
-        counts, options = add_up(place, options, job.max_memory, engine=engine, listener=listener)
+        trains = job.file_format is not None
+        counts, options = add_up(place, options, job.max_memory, engine=engine, trains=trains, listener=listener)
     elif job.from_counts:
         counts, options = load_counts(job.from_counts, options, job.max_memory, listener=listener)
     else:
@@ -216,7 +217,7 @@ def train_file(
         def counted_in(source: Source, sampled: Sampled | None, options: Options) -> Counted:
             return count_corpus(
                 source, options, max_memory=job.max_memory, threads=job.threads, outputs=outputs, target=target,
-                sampled=sampled, listener=listener, streams=streams,
+                sampled=sampled, trains=job.file_format is not None, listener=listener, streams=streams,
             )  # fmt: skip
 
         if are_chosen(options):

@@ -15,7 +15,7 @@ from bpe_cli.errors import UsageError
 from bpe_cli.support.messages import did_you_mean, nearest
 from bpe_cli.trainers import ALGORITHMS, TRAINERS, compats_of, trainer_of
 from bpe_cli.trainers.base import Options, Trainer
-from bpe_cli.trainers.option_checks import check_numbers, check_spelling
+from bpe_cli.trainers.option_checks import check_numbers, check_spelling, check_texts
 from bpe_cli.trainers.presets import preset_of, with_preset
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def options_by(trainer: Trainer[Any], algorithm: str, given: dict[str, Any]) -> 
     """Make a trainer's options; ``algorithm`` is what messages call it.
 
     Raises:
-        UsageError: if there is no such option, a value is not of its kind or too large, or one is missing.
+        UsageError: if there is no such option, a value is not of its kind, too large or not UTF-8, or one is missing.
     """
     known = {each.name: each for each in fields(trainer.Options)}
     values = dict(given)
@@ -96,6 +96,7 @@ def options_by(trainer: Trainer[Any], algorithm: str, given: dict[str, Any]) -> 
     made: Options = trainer.Options(**values)
     check_numbers(made)
     check_spelling(made)
+    check_texts(made)
     trainer.cutter(made)  # an expression that does not compile is refused before a corpus is read
     return made
 

@@ -125,20 +125,22 @@ def train(texts: Iterable[str | bytes], options: Options) -> Tokenizer:
 
     Raises:
         TrainingError: if there is no text, or the vocabulary is smaller than its alphabet.
-        UsageError: if the options contradict each other, or a number is too large.
+        UsageError: if the options contradict each other, a number is too large, or a text of them is not UTF-8.
         InputError: if a text has a lone surrogate.
     """
     from bpe_cli.support.blocks import Block, lines_of
     from bpe_cli.support.core_arguments import bytes_of
     from bpe_cli.trainers.counts import new_counts
-    from bpe_cli.trainers.option_checks import check_numbers, check_spelling
+    from bpe_cli.trainers.option_checks import check_numbers, check_spelling, check_texts
 
     trainer = trainer_for(options)
     check_numbers(options)
     check_spelling(options)
+    check_texts(options)
     documents = [bytes_of(text) for text in texts]
     if trainer.takes_lines(options):
         documents = [line for document in documents for line in lines_of(document)]
     counts = new_counts()
-    trainer.count([Block.of(documents)], options, counts)
+    left_out = trainer.count([Block.of(documents)], options, counts)
+    left_out.refuse_nothing(counts.unique)
     return trainer.train(counts, options).tokenizer

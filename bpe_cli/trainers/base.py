@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import Field, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -16,6 +15,7 @@ from bpe_cli.stages.counting import Cutter, Cutting, StagedText, count_blocks, m
 from bpe_cli.support.blocks import Block, whole_documents
 from bpe_cli.support.core_arguments import bytes_of
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.trainers.left_out import LeftOut
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
@@ -119,8 +119,11 @@ class Trainer(ABC, Generic[Chosen]):
         """Return whether it learns from lines, whatever the documents are."""
         return False
 
-    def choose(self, blocks: Iterable[Block], options: Chosen) -> Iterable[Block]:
-        """Return the documents to learn from: all of them, unless the options say otherwise."""
+    def choose(self, blocks: Iterable[Block], options: Chosen, left_out: LeftOut) -> Iterable[Block]:
+        """Return the documents to learn from: all of them, unless the options say otherwise.
+
+        While they are read, those that cannot be learnt from are counted in ``left_out``.
+        """
         return blocks
 
     def choosing(self, options: Chosen) -> dict[str, int]:
@@ -150,16 +153,21 @@ class Trainer(ABC, Generic[Chosen]):
         """Return the patterns without a scanner of the core, which cut text many times slower."""
         return ()
 
-    def count(self, blocks: Iterable[Block], options: Chosen, counts: _core.Counts, threads: int = 1) -> None:
+    def count(self, blocks: Iterable[Block], options: Chosen, counts: _core.Counts, threads: int = 1) -> LeftOut:
         """Choose documents, cut them and add their pieces to counts.
+
+        Returns:
+            How many documents were left out as they cannot be learnt from.
 
         Raises:
             TrainingError: if there are more different pieces than the counts' memory holds.
         """
+        left_out = LeftOut()
         count_blocks(
-            self.choose(blocks, options), self.cutter(options), counts, threads, matcher_of(options.split_off),
-            smaller=self.smaller,
+            self.choose(blocks, options, left_out), self.cutter(options), counts, threads,
+            matcher_of(options.split_off), smaller=self.smaller,
         )  # fmt: skip
+        return left_out
 
     def cutting(self, options: Chosen) -> Cutting:
         """Return the settings that decide about pieces, to be stored with their counts."""
@@ -270,11 +278,30 @@ def check_list(name: str, texts: Sequence[str]) -> None:
         raise UsageError(f"{name} must be a list of texts, not one text", hint=f"{name}=[{texts!r}]")
 
 
+def check_utf8(text: str, named: str) -> None:
+    """Check that a text of the options can be written in UTF-8, as vocabularies are.
+
+    Args:
+        text: The text.
+        named: What the message calls it.
+
+    Raises:
+        UsageError: if it cannot.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"{named} is not UTF-8",
+            hint="write it in UTF-8: it has a byte of another encoding, or half a character",
+        ) from error
+
+
 def check_special_tokens(contents: Sequence[str]) -> None:
     """Check that special tokens have texts, each its own.
 
     Raises:
-        UsageError: if a text is empty or given twice, or is given in place of a list of texts.
+        UsageError: if a text is empty, given twice or not UTF-8, or is given in place of a list of texts.
         InputError: if half a character stands in one.
     """
     check_list("special_tokens", contents)
@@ -284,6 +311,7 @@ def check_special_tokens(contents: Sequence[str]) -> None:
         if contents.count(content) > 1:
             raise UsageError(f"the special token {content!r} is given twice")
         bytes_of(content, "special token")
+        check_utf8(content, f"the special token {content!r}")
 
 
 SEED = 12345678
@@ -350,33 +378,3 @@ def _drawn_blocks(blocks: Iterable[Block], size: int, seed: int) -> Iterator[Blo
 def drawn(size: int | None) -> dict[str, int]:
     """Return the option that says of how many documents a sample is drawn, if one is."""
     return {} if size is None else {"input_sentence_size": size}
-
-
-def without(blocks: Iterable[Block], longest: int, reserved: bytes) -> Iterator[Block]:
-    """Leave out documents that are empty, longer than ``longest`` bytes, or have a reserved text in them.
-
-    No more of a document is held than a block and ``longest`` bytes.
-    """
-    held = bytearray()  # what there is of a document that goes on
-    for block in blocks:
-        first, end = int(block.continued), block.ended
-        if block.continued:
-            held += block.data[: block.ends[0]]
-            if end:
-                yield from _usable(held, longest, reserved)
-                held.clear()
-        if end > first:
-            data, ends = _core.usable_documents(block, first, end, longest, reserved)
-            if len(ends):
-                yield Block(data, array("Q", memoryview(ends)))
-        if block.unfinished:
-            if len(block.ends) > first:
-                held += block.data[len(block.data) - block.open_bytes :]
-            del held[longest + 1 :]
-    yield from _usable(held, longest, reserved)
-
-
-def _usable(document: bytearray, longest: int, reserved: bytes) -> Iterator[Block]:
-    """Yield a block with the document, unless it is to be left out."""
-    if 0 < len(document) <= longest and reserved not in document:
-        yield Block.of([bytes(document)])

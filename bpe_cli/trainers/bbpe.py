@@ -218,6 +218,8 @@ class Bbpe(Trainer[BbpeOptions]):
             return
         refuse_nothing(counts)
         initial, symbols, specials = initial_tokens(options, counts)
+        if not symbols:
+            raise TrainingError("there is nothing to train on: the corpus has nothing but boundary marks")
         for size in sizes:
             _check_size(sized(options, size), initial, len(symbols))
         late = () if options.rules.special_first else options.special_tokens

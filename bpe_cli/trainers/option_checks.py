@@ -7,12 +7,15 @@ from math import isfinite
 
 from bpe_cli.errors import UsageError
 from bpe_cli.stages import ByteLevel
-from bpe_cli.trainers.base import Options
+from bpe_cli.support.core_arguments import bytes_of
+from bpe_cli.trainers.base import Options, check_utf8
 
 _LARGEST = (1 << 63) - 1
 _LONGEST = (1 << 32) - 1
 _LENGTHS = frozenset({"max_token_length", "max_digits", "max_words"})
 """Options that are lengths of tokens, which the core keeps in 32 bits."""
+_ANY_BYTES = frozenset({"never_within"})
+"""Options whose texts are looked for in tokens, which may be of any bytes."""
 
 
 def check_numbers(options: Options) -> None:
@@ -31,6 +34,24 @@ def check_numbers(options: Options) -> None:
                 largest = _LONGEST if each.name in _LENGTHS else _LARGEST
                 if not lowest <= number <= largest:
                     raise UsageError(f"{each.name} must be from {lowest} to {largest:,}, not {number:,}")
+
+
+def check_texts(options: Options) -> None:
+    """Check that the texts of an algorithm's options are UTF-8.
+
+    Raises:
+        UsageError: if one is not.
+        InputError: if half a character stands in one of any bytes.
+    """
+    for each in fields(options):
+        value = getattr(options, each.name)
+        for text in value if isinstance(value, tuple) else (value,):
+            if not isinstance(text, str):
+                continue
+            if each.name in _ANY_BYTES:
+                bytes_of(text, f"text of {each.name}")
+            else:
+                check_utf8(text, f"the text {text!r} of {each.name}")
 
 
 def check_spelling(options: Options) -> None:

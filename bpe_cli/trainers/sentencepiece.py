@@ -40,8 +40,9 @@ from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin
-from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, drawn, sample, without
+from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, drawn, sample
 from bpe_cli.trainers.counts import cut_tokens, refuse_nothing, small
+from bpe_cli.trainers.left_out import RESERVED, LeftOut, without
 from bpe_cli.trainers.sentencepiece_options import MODELS, SentencePieceOptions, meta_pieces, trainer_settings
 from bpe_cli.trainers.unigram import refusal, why_fewer
 
@@ -50,8 +51,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MODELS", "SentencePieceOptions", "meta_pieces"]
 
-LEFT_OUT = "▅"
-"""What SentencePiece writes for a character without a piece; sentences that have it are passed over."""
 BOUNDARY = "\x1f"
 """What stands for a given piece in a sentence: no piece has it, but it counts where coverage is worked out."""
 
@@ -285,9 +284,9 @@ class SentencePiece(Trainer[SentencePieceOptions]):
         """Return True: it learns from lines."""
         return True
 
-    def choose(self, blocks: Iterable[Block], options: SentencePieceOptions) -> Iterable[Block]:
+    def choose(self, blocks: Iterable[Block], options: SentencePieceOptions, left_out: LeftOut) -> Iterable[Block]:
         """Return the sentences to learn from: those that are not too long, or a sample of them."""
-        usable = without(blocks, options.max_sentence_length, LEFT_OUT.encode())
+        usable = without(blocks, options.max_sentence_length, RESERVED.encode(), left_out)
         return sample(usable, options.input_sentence_size)
 
     def choosing(self, options: SentencePieceOptions) -> dict[str, int]:

@@ -34,6 +34,7 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import base
 from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, check_special_tokens, drawn, sample
 from bpe_cli.trainers.counts import cut_tokens, refuse_nothing, small_texts
+from bpe_cli.trainers.left_out import LeftOut
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
@@ -287,7 +288,7 @@ class UnigramTrainer(Trainer[UnigramOptions]):
         """Return whether documents are lines: for samples they are."""
         return options.input_sentence_size is not None
 
-    def choose(self, blocks: Iterable[Block], options: UnigramOptions) -> Iterable[Block]:
+    def choose(self, blocks: Iterable[Block], options: UnigramOptions, left_out: LeftOut) -> Iterable[Block]:
         """Return the documents to learn from: all, or a sample of them."""
         return sample(blocks, options.input_sentence_size)
 

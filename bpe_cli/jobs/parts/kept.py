@@ -47,11 +47,16 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the record of a part says: the number that its kind has, the hash of its file, and those of its inputs."""
+    """What the record of a part says: the number that its kind has, the hash of its file, and those of its inputs.
+
+    Attributes:
+        record: All that it says.
+    """
 
     number: int
     sha256: str
     inputs: tuple[str | None, ...]
+    record: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +159,7 @@ class KeptParts:
             return f"its {self.kind.noun} are missing"
         if not isinstance(file, dict) or size != file.get("bytes"):
             return f"its {self.kind.noun} have {size:,} bytes, and its record says otherwise"
-        return Found(int(number or 0), str(file.get("sha256")), tuple(each.get("sha256") for each in inputs))
+        return Found(int(number or 0), str(file.get("sha256")), tuple(each.get("sha256") for each in inputs), record)
 
     def all_found(self, plan: Iterable[Described]) -> list[Found]:
         """Return what the records of all parts say.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.errors import FormatError, TrainingError, UsageError
 from bpe_cli.support.blocks import Block
 from bpe_cli.teaching.bpe import count_digits, keeps_characters
 from bpe_cli.tokenizer import Tokenizer
@@ -47,6 +47,13 @@ def test_marks_are_not_learnt_from():
     bbpe.TRAINER.count([Block.of([b"un|do"])], seen, counts)
     assert {token for _, token in bbpe.TRAINER.train(counts, seen).tokenizer.model.vocabulary.items()} >= {b"u", b"n"}
     assert b"|" not in {token for _, token in bbpe.TRAINER.train(counts, seen).tokenizer.model.vocabulary.items()}
+
+
+@pytest.mark.parametrize("options", [{"initial_alphabet": "seen"}, {"compat": "course"}])
+def test_nothing_but_marks(options):
+    with pytest.raises(TrainingError, match=r"nothing to train on: the corpus has nothing but boundary marks$"):
+        train("||||", 4, boundary_mark="|", **options)
+    assert len(train("||||", 4, boundary_mark="|").model.vocabulary) == 256
 
 
 @pytest.mark.parametrize("mark", ["", "+"])

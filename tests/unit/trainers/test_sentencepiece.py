@@ -10,12 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bpe_cli
+from bpe_cli import trainers
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import ScoredBpe, Unigram
 from bpe_cli.support.blocks import Block
 from bpe_cli.trainers import sentencepiece
-from bpe_cli.trainers.base import Trained, without
+from bpe_cli.trainers.base import Trained
 from bpe_cli.trainers.counts import new_counts
+from bpe_cli.trainers.left_out import LeftOut, without
 from bpe_cli.trainers.sentencepiece import Options, meta_pieces
 from tests.cli_runner import call, error
 
@@ -139,8 +142,12 @@ def test_an_unknown_piece_reads_as_asked() -> None:
 @given(st.lists(st.binary(max_size=6), max_size=8), st.lists(st.integers(0, 30), max_size=6), st.integers(1, 7))
 def test_lines_are_passed_over_wherever_blocks_are_cut(lines: list[bytes], cuts: list[int], longest: int) -> None:
     expected = [line for line in lines if 0 < len(line) <= longest and b"\0\0" not in line]
-    found = [bytes(line) for block in without(cut(lines, cuts), longest, b"\0\0") for line in block.documents()]
-    assert found == expected
+    left_out = LeftOut()
+    blocks = without(cut(lines, cuts), longest, b"\0\0", left_out)
+    assert [bytes(line) for block in blocks for line in block.documents()] == expected
+    longer = sum(len(line) > longest for line in lines)
+    reserved = sum(b"\0\0" in line for line in lines if len(line) <= longest)
+    assert left_out == LeftOut(longest, len([*filter(None, lines)]), longer, reserved)
 
 
 def cut(lines: list[bytes], places: list[int]) -> list[Block]:
@@ -162,8 +169,10 @@ def cut(lines: list[bytes], places: list[int]) -> list[Block]:
 def test_no_more_is_kept_of_a_line_than_is_allowed() -> None:
     part = Block(b"x" * 1000, array("Q", [1000]), continued=True, unfinished=True)
     last = Block(b"xab", array("Q", [1, 3]), continued=True)
-    (block,) = without([*[part] * 50, last], 10, b"?")
+    left_out = LeftOut()
+    (block,) = without([*[part] * 50, last], 10, b"?", left_out)
     assert bytes(block.data) == b"ab"
+    assert left_out == LeftOut(10, sentences=2, longer=1)
 
 
 def test_long_lines_and_samples_on_the_command_line(tmp_path) -> None:
@@ -171,10 +180,11 @@ def test_long_lines_and_samples_on_the_command_line(tmp_path) -> None:
     path.write_text("".join(f"{'ab' * (number % 4 + 1)}\n" for number in range(400)), encoding="utf-8")
     arguments = ["train", "-a", "char", "--compat", "sentencepiece", path, "-s", "9", "-o", tmp_path / "t.json"]
     arguments += ["--set", "normalization=identity"]  # which has no table to make
+    left_out = "note: 200 of 400 sentences were left out for having more than max_sentence_length=5 bytes\n"
     for more, pieces in (
         ([], "400 pieces, 4 different"),
-        (["--set", "max_sentence_length=5"], "200 pieces, 2 different"),
-        (["--set", "max_sentence_length=5", "--set", "input_sentence_size=30"], "30 pieces, 2 different"),
+        (["--set", "max_sentence_length=5"], f"{left_out}200 pieces, 2 different"),
+        (["--set", "max_sentence_length=5", "--set", "input_sentence_size=30"], f"{left_out}30 pieces, 2 different"),
     ):
         assert call(*arguments, *more).err.startswith(pieces), more
     for model in ("unigram", "bpe", "word"):
@@ -182,6 +192,54 @@ def test_long_lines_and_samples_on_the_command_line(tmp_path) -> None:
         assert done.err.startswith("30 pieces"), model
     done = call("train", "-a", "unigram", path, "-s", "9", "--set", "input_sentence_size=7", "-o", tmp_path / "t.json")
     assert done.err.startswith("7 pieces")
+
+
+TOO_LONG = f"{'low ' * 2000}\n"
+TRAIN = ("train", "-a", "bpe", "--compat", "sentencepiece", "--set", "normalization=identity")
+WAS_LEFT_OUT = "was left out for having more than max_sentence_length=4192 bytes"
+NOTHING = error(
+    f"there is nothing to train on: 1 of 1 sentence {WAS_LEFT_OUT}",
+    "allow longer ones with --set max_sentence_length=N, or divide the text into shorter lines",
+)
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_how_many_lines_are_left_out_is_said(tmp_path, threads) -> None:
+    text = f"{TOO_LONG * 2}\nlow low\na▅b\n".encode()
+    done = call(*TRAIN, "-s", "9", "-j", threads, "--block-size", "64", "-o", tmp_path / "t.json", input=text)
+    assert done.status == 0
+    assert done.err.splitlines()[:2] == [
+        "note: 2 of 4 sentences were left out for having more than max_sentence_length=4192 bytes",
+        "note: 1 of 4 sentences was left out for having the character ▅ (U+2585)",
+    ]
+    done = call(*TRAIN, "-s", "9", "-o", tmp_path / "t.json", input=b"low low\n\n")
+    assert (done.status, "left out" in done.err) == (0, False)
+
+
+def test_why_nothing_is_left_to_train_on(tmp_path) -> None:
+    assert call(*TRAIN, "-s", "9", "-q", input=TOO_LONG.encode()) == (2, b"", NOTHING)
+    assert call(*TRAIN, "-s", "9", "-q", input="a▅b\n \n".encode()).err == error(
+        "there is nothing to train on: 1 of 2 sentences was left out for having the character ▅ (U+2585); "
+        "the others have no text"
+    )
+    with pytest.raises(TrainingError, match=f"1 of 1 sentence {WAS_LEFT_OUT}$"):
+        trainers.train([TOO_LONG], Options(vocab_size=9))
+    with pytest.raises(TrainingError, match=f"1 of 1 sentence {WAS_LEFT_OUT}$"):
+        bpe_cli.train([TOO_LONG], "bpe", compat="sentencepiece", vocab_size=9)
+    shard = call(*TRAIN, "--counts-out", tmp_path / "c", input=TOO_LONG.encode())  # another may have something
+    assert (shard.status, shard.err.splitlines()[0]) == (0, f"note: 1 of 1 sentence {WAS_LEFT_OUT}")
+
+
+def test_lines_that_are_left_out_of_parts(tmp_path) -> None:
+    for name, text in (("a", TOO_LONG), ("b", "low low\n")):
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    counting = (*TRAIN, "-s", "9", "--counts-dir", "counts")
+    alone = call(*counting, "a.txt", cwd=tmp_path)
+    assert (alone.status, alone.err.splitlines()[0]) == (2, f"note: 1 of 1 sentence {WAS_LEFT_OUT}")
+    assert alone.err.endswith(NOTHING)
+    for _ in range(2):  # the second run finds both parts there
+        both = call(*counting, "a.txt", "b.txt", "-o", "t.json", cwd=tmp_path)
+        assert (both.status, both.err.splitlines()[0]) == (0, f"note: 1 of 2 sentences {WAS_LEFT_OUT}")
 
 
 # -- what is refused -------------------------------------------------------------------------------
