@@ -720,8 +720,8 @@ def train_superwords(
     """Learn merges inside words, and then across the spaces between them, from counts of both, which marks tell apart.
     Progress in tokens. Options: ``trainers::bpe::superwords::SuperwordOptions``.
 
-    Returns the merges of both stages, how many the first one made, and how many of these the second took over: those that
-    it has a place for. Without ``max_merges`` the number of the first stage is found.
+    Returns the merges of both stages, how many the first one made, and how many of these the second took over, which
+    are those that it has a place for. Without ``max_merges`` the number of the first stage is found.
     """
 
 def train_parity(

@@ -63,6 +63,8 @@ class AnyModel:
     fixed_point: bool = False
     continuing_subword_prefix: str = ""
     end_of_word_suffix: str = ""
+    separate_suffix: bool = False
+    whole_runs_of: str = ""
     max_input_chars_per_word: int | None = None
 
 

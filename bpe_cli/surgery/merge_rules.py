@@ -124,14 +124,26 @@ def made_of(
     parts_of = {}
     for token_id in token_ids:
         symbols: list[int | None] = [*both.spell(token_id)]
-        if symbols == [token_id] and isinstance(new, MergeBpe):  # no merge makes it: it is a piece as a whole
+        if symbols == [token_id]:  # no merge makes it: it is a piece as a whole
             content = new.vocabulary.token(token_id)
-            symbols = [new.vocabulary.id_of(content[at : at + 1]) for at in range(len(content))]
+            if isinstance(new, MergeBpe):
+                symbols = [new.vocabulary.id_of(content[at : at + 1]) for at in range(len(content))]
+            elif is_run(content, run := new.whole_runs_of.encode()):
+                symbols = [new.vocabulary.id_of(run)] * (len(content) // len(run))
         if old_ids is not None:
             symbols = [None if symbol is None else old_ids.get(symbol) for symbol in symbols]
         known = [symbol for symbol in symbols if symbol is not None and symbol < old.vocabulary.size]
         parts_of[token_id] = tuple(own.apply(known)) if len(known) == len(symbols) else ()
     return parts_of
+
+
+def is_run(content: bytes, character: bytes) -> bool:
+    r"""Return whether a text is one character again and again; it is not if there is no such character.
+
+    >>> is_run(b"\n\n\n", b"\n"), is_run(b"\n ", b"\n"), is_run(b"\n", b"")
+    (True, False, False)
+    """
+    return bool(character) and content == character * (len(content) // len(character))
 
 
 # --------------------------------------------------------------------------------------------------

@@ -181,6 +181,8 @@ def choose_leaves(
     else:
         rules = MergeRules(model.merges)
         bare = replace(model, merges=Merges.from_pairs(()), ignore_merges=False)
+        if isinstance(bare, CharacterBpe):
+            bare = replace(bare, whole_runs_of="")
     pieces = _Pieces(model, counts)
     speller = Tokenizer(bare)
 

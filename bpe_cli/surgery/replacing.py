@@ -18,7 +18,7 @@ from bpe_cli.surgery.growing import extend
 from bpe_cli.surgery.learning import Learnt, extensible, learn
 from bpe_cli.surgery.longer import Merging, as_before
 from bpe_cli.surgery.merge_rules import composite, made_of
-from bpe_cli.surgery.operation import Operation, Progress, protected_ids, used_ids
+from bpe_cli.surgery.operation import Operation, Progress, as_spelt, protected_ids, used_ids
 from bpe_cli.surgery.pruning import choose_leaves, prune
 from bpe_cli.tokenizer import Tokenizer
 
@@ -58,6 +58,7 @@ def replace_tokens(
     if used.unique == 0:
         raise TrainingError("there is nothing to count: the corpus has no text")
     removable = composite(model) - protected_ids(tokenizer)
+    used = as_spelt(tokenizer, used)
     order = choose_leaves(model, used, removable, number, progress and (lambda done, _: progress(done, 2 * number)))
     if len(order) < number:
         raise TrainingError(

@@ -16,7 +16,7 @@ from bpe_cli.stages import CharacterBpe, Model, SpecialToken
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.messages import plural, quote
 from bpe_cli.surgery.longer import Merging, as_before, encoded, first_few, listed, longer
-from bpe_cli.surgery.merge_rules import MergeRules, composite, made_of, textless
+from bpe_cli.surgery.merge_rules import MergeRules, composite, is_run, made_of, textless
 from bpe_cli.surgery.operation import Operation, kept, used_ids
 from bpe_cli.tokenizer import Tokenizer
 
@@ -152,10 +152,15 @@ def _unreachable(ours: Merging, further: _Triples, texts: list[bytes], size: int
     """Return the new tokens, ascending, that their own symbols do not merge to when all merges are applied."""
     if ours.ignore_merges:
         return []  # a piece that is a token becomes it, whatever the merges say
+    runs_of = ours.whole_runs_of.encode()
     rules = MergeRules([*ours.merges, *further])
     several = composite(replace(ours, vocabulary=Vocabulary.from_tokens([*[b""] * size, *texts])))
-    return sorted(token_id for token_id in several if rules.apply(rules.spell(token_id)) != [token_id]
-                  or not rules.is_made(token_id))  # fmt: skip
+    return sorted(
+        token_id
+        for token_id in several
+        if (rules.apply(rules.spell(token_id)) != [token_id] or not rules.is_made(token_id))
+        and not is_run(texts[token_id - size], runs_of)  # a piece of nothing else becomes it as a whole
+    )
 
 
 def _special_tokens(

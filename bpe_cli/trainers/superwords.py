@@ -110,8 +110,7 @@ def switch_of(options: Any, initial: int, size: int) -> int | None:
 
 
 def said_of(switch: int, taken_over: int, merges: int) -> tuple[str, ...]:
-    """Return what the summary says of the switch, by the merges of the first stage, those of them that were taken over, and
-    all that there are.
+    """Return what the summary says of the switch: merges of the first stage, those of them taken over, and all.
 
     >>> said_of(16, 16, 24), said_of(16, 12, 14), said_of(16, 16, 9)
     (('switch at 16',), ('switch at 16',), ('switch at 9', 'no superwords'))

@@ -9,6 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
@@ -142,17 +143,23 @@ class Cutter:
         if tokenizer.has_spans and not tokenizer.prefix_space and not _have_several_lengths(tokenizer):
             self._lengths = _Lengths(tokenizer)
 
+    @cached_property
+    def _showing(self) -> Cutter | None:
+        """What has unknown tokens for what the tokenizer leaves out; None if it leaves out nothing."""
+        showing = showing_left_out(self._tokenizer)
+        return None if showing is None else Cutter(showing, self._specials, self._threads)
+
     def count(self, texts: Sequence[bytes]) -> list[int]:
         """Count the tokens of each text."""
         return self._tokenizer.count_block(Block.of(texts), self._matcher, self._threads).tolist()
 
     def unknown(self, texts: Sequence[bytes]) -> int:
         """Count the tokens in texts that stand for what the vocabulary does not have, and what is left out instead."""
-        showing = showing_left_out(self._tokenizer) or self._tokenizer
-        if showing.model.unk_id is None:
+        showing = self._showing or self
+        if showing.unk_id is None:
             return 0
-        ids, _ = showing.encode_block(Block.of(texts), self._matcher, self._threads)
-        return ids.tolist().count(showing.model.unk_id)
+        ids, _ = showing._tokenizer.encode_block(Block.of(texts), showing._matcher, self._threads)
+        return ids.tolist().count(showing.unk_id)
 
     def keeps(self, texts: Sequence[bytes]) -> bool:
         """Return whether the ids of each text decode to it, byte for byte."""
@@ -180,6 +187,21 @@ class Cutter:
             yield part, list(accumulate(map(length, part)))
             start = stop
 
+    def cut_and_lost(self, texts: Sequence[bytes]) -> Iterator[tuple[list[int], list[int], list[Span]]]:
+        """Yield for each text what ``cut`` does, and the spans that unknown tokens stand for or that are left out.
+
+        A span is empty where it ends a character of which another token stands for the beginning.
+
+        Raises:
+            InputError: if a byte of a text has no token.
+        """
+        if self._showing is None:
+            for ids, ends in self.cut(texts):
+                yield ids, ends, _spans_of(self.unk_id, ids, ends)
+            return
+        for (ids, ends), shown in zip(self.cut(texts), self._showing.cut(texts), strict=True):
+            yield ids, ends, _spans_of(self._showing.unk_id, *shown)
+
     def _one(self, text: bytes) -> tuple[list[int], list[int]]:
         if self._tokenizer.has_spans:
             tokens = self._tokenizer.tokens(text, specials=self._specials)
@@ -193,6 +215,18 @@ class Cutter:
             ids.append(token_id)
             ends.append(last)
         return ids, ends
+
+
+def _spans_of(token_id: int | None, ids: list[int], ends: list[int]) -> list[Span]:
+    """Return the spans of all occurrences of a token, each from the end of the token before it.
+
+    >>> _spans_of(7, [7, 3, 7], [2, 3, 6]), _spans_of(None, [3], [1])
+    ([(0, 2), (3, 6)], [])
+    """
+    if token_id is None or token_id not in ids:
+        return []
+    spans = zip(ids, [0, *ends[:-1]], ends, strict=True)
+    return [(start, end) for each, start, end in spans if each == token_id]
 
 
 class _Lengths(dict[int, int]):

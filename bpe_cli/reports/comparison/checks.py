@@ -145,12 +145,18 @@ class Condition:
             for name, measure in zip(report.tokenizers, row.measures, strict=True):
                 if self.metric.of(measure) is None:
                     if self.scope != ANY or source is None:
-                        why = "" if measure.token_count else ": there are no tokens"
-                        yield Failure(name, source, f"{self.metric.name} has no value{why}")
+                        yield Failure(name, source, f"{self.metric.name} has no value{self._why_none(measure)}")
                 elif self.scope == ANY and source is None and report.rows:
                     continue  # a sum of many inputs says nothing about one of them
                 elif self.holds(measure):
                     yield Failure(name, source, self._statement(measure))
+
+    def _why_none(self, measure: Measure) -> str:
+        if not measure.token_count:
+            return ": there are no tokens"
+        if self.metric.name in ("failed_round_trips", "failed_share"):
+            return ": no document was decoded again, since they are too long"
+        return ""
 
     def _statement(self, measure: Measure) -> str:
         value = self.metric.of(measure) or 0

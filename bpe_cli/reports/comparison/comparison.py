@@ -245,7 +245,7 @@ _ALL = (
             meaning="tokens that are only a byte of a character, or a byte spelt out (<0xE4>), of all tokens"),
     _metric("byte_fallback", "byte fallback", "less", "share", "byte_fallback_share",
             meaning="bytes of text that byte tokens stand for, of all bytes"),
-    _metric("failed_round_trips", "failed round trips", "less", "count", "failed_documents",
+    _metric("failed_round_trips", "failed round trips", "less", "count", "failed_round_trips",
             meaning="documents whose tokens do not decode to them, of those that were decoded again"),
     _metric("failed_share", "failed share", "less", "share", "failed_share",
             meaning="documents whose tokens do not decode to them, of those that were decoded again and are not empty"),

@@ -84,7 +84,8 @@ class Disagreement:
         words_coarser: Words in which the baseline has all the other's.
         segments: Segments that they cut differently, over all occurrences.
         kinds: How many different ones.
-        unknown: Tokens of each that stand for what the vocabulary does not have: text that is lost, not short.
+        unknown: Tokens of each that stand for what the vocabulary does not have, and what is left out instead: text
+            that is lost, not short.
         differences: The most costly of them, whoever pays; of equally costly ones the more frequent first.
     """
 
@@ -154,12 +155,11 @@ def disagreements(
     unknown = [0] * len(tokenizers)
     for batch in _batches(sample.excerpts):
         texts = [excerpt.text for excerpt in batch]
-        streams = [cutter.cut(texts) for cutter in cutters]
+        streams = [cutter.cut_and_lost(texts) for cutter in cutters]
         for excerpt, *cuts in zip(batch, *streams, strict=True):
             words = words_of(excerpt.text)
-            for number, (cutter, (ids, ends)) in enumerate(zip(cutters, cuts, strict=True)):
-                if cutter.unk_id is not None:
-                    unknown[number] += ids.count(cutter.unk_id)
+            for number, (_, ends, lost) in enumerate(cuts):
+                unknown[number] += len(lost)
                 if number:
                     tallies[number - 1].add(excerpt, words, cuts[0][1], ends)
     return [

@@ -141,6 +141,13 @@ class Measure:
     """Share of the text's bytes that such tokens stand for: one each."""
 
     @property
+    def failed_round_trips(self) -> int | None:
+        """The failed documents; None where all that are not empty were too long to be decoded again."""
+        if self.failed_share is None and self.empty_documents < self.document_count:
+            return None
+        return self.failed_documents
+
+    @property
     def failed_share(self) -> float | None:
         """Share of the checked documents that do not come back; empty ones, which all do, are left out."""
         return _ratio(self.failed_documents, max(self.checked_documents - self.empty_documents, self.failed_documents))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -36,7 +36,7 @@ class LengthResult:
         fewest: Tokens of the number with the fewest.
         most: Tokens of the number with the most.
         usual: The cut that most have, as the digits of each token; of two as frequent ones the smaller tuple. It is
-            empty for a number that is left out, or has an unknown token: such a number counts as having no tokens.
+            empty for a number of which something is unknown or left out: such a number counts as having no tokens.
         consistency: Share of the numbers that are cut so.
     """
 
@@ -108,7 +108,7 @@ def _result(cutter: Cutter) -> NumberResult:
     one_token = alike = asked = 0
     for digits in range(1, DIGITS + 1):
         numbers = sampled(digits)
-        cuts = [cut_of(cutter, *each) for each in cutter.cut(numbers)]
+        cuts = [*cuts_of(cutter, numbers)]
         if digits <= 4:
             one_token += sum(len(cut) == 1 for cut in cuts)
         tally = Counter(cuts)
@@ -119,18 +119,19 @@ def _result(cutter: Cutter) -> NumberResult:
         )
         alike += times
         asked += len(cuts)
-    spaced = (cut_of(cutter, *each) for each in cutter.cut([b" %d" % number for number in range(10_000)]))
+    spaced = cuts_of(cutter, [b" %d" % number for number in range(10_000)])
     # " 42" is one token, or a space by itself and one token.
     one_spaced = sum(len(cut) == 1 or (len(cut) == 2 and cut[0] == 1) for cut in spaced)
     examples = [example.encode() for example in EXAMPLES]
-    shown = tuple(_parts(text, cut_of(cutter, *cut)) for text, cut in zip(examples, cutter.cut(examples), strict=True))
+    shown = tuple(_parts(text, cut) for text, cut in zip(examples, cuts_of(cutter, examples), strict=True))
     grouping, size = grouping_of([each.usual for each in lengths]) if alike == asked else ("irregular", None)
     return NumberResult(tuple(lengths), one_token, one_spaced, grouping, size, alike / asked, shown)
 
 
-def cut_of(cutter: Cutter, ids: Sequence[int], ends: Sequence[int]) -> tuple[int, ...]:
-    """Return how many bytes each token of a number covers; no token counts if any of the number is unknown."""
-    return () if cutter.unk_id is not None and cutter.unk_id in ids else groups(ends)
+def cuts_of(cutter: Cutter, numbers: Sequence[bytes]) -> Iterator[tuple[int, ...]]:
+    """Yield how many bytes each token of a number covers; no token counts if any of the number is lost."""
+    for _, ends, lost in cutter.cut_and_lost(numbers):
+        yield () if lost else groups(ends)
 
 
 def groups(ends: Sequence[int]) -> tuple[int, ...]:

@@ -31,8 +31,8 @@ class WordCost:
         word_count: Words.
         token_count: Tokens of the texts.
         uncut: Words without a boundary of tokens inside, also inside a character whose bytes are tokens.
-        one_token: Those of them whose token has no part of another word: one token by themselves, but for blanks. An
-            unknown token does not count.
+        one_token: Those of them whose token has no part of another word: one token by themselves, but for blanks. A
+            word of which something is unknown or left out does not count.
         border_count: Borders between words.
         hit_borders: Those of them at which a token ends.
         boundary_count: Boundaries of tokens, each place in a text once.
@@ -137,9 +137,9 @@ def borders_of(spans: Sequence[Span]) -> list[Span]:
 
 def _cost(cutter: Cutter, texts: Sequence[tuple[bytes, list[Span]]]) -> WordCost:
     """Add up what a tokenizer makes of texts."""
-    sums = [0] * 8
-    contents = [text for text, _ in texts]
-    for (text, words), (ids, ends) in zip(texts, cutter.cut(contents), strict=True):
+    sums = [0] * 9
+    cuts = cutter.cut_and_lost([text for text, _ in texts])
+    for (text, words), (ids, ends, lost) in zip(texts, cuts, strict=True):
         size = len(text)
         boundaries = sorted({end for end in ends if 0 < end < size})
         cut = cut_words(words, boundaries) | _cut_in_a_character(words, ends)
@@ -149,15 +149,15 @@ def _cost(cutter: Cutter, texts: Sequence[tuple[bytes, list[Span]]]) -> WordCost
         one_token = 0
         for number in uncut:
             first, last = _stretch_around(words[number], places)
-            tokens = ids[bisect_right(ends, first) : bisect_right(ends, last)]
-            known = len(tokens) == 1 and tokens[0] != cutter.unk_id
+            single = bisect_right(ends, last) - bisect_right(ends, first) == 1
+            known = single and not _is_lost_in_part(words[number], lost)
             one_token += known and _stands_alone(words, number, (first, last), size)
         counts = (
             len(words), len(ids), len(uncut), one_token, max(len(words) - 1, 0), hit_borders, len(boundaries),
-            hit_boundaries,
+            hit_boundaries, len(lost),
         )  # fmt: skip
         sums = [total + each for total, each in zip(sums, counts, strict=True)]
-    return WordCost(*[*sums, cutter.unknown(contents)])
+    return WordCost(*sums)
 
 
 def _cut_in_a_character(words: Sequence[Span], ends: Sequence[int]) -> set[int]:
@@ -186,6 +186,16 @@ def _hits(borders: Sequence[Span], boundaries: Sequence[int]) -> tuple[int, int]
         hit_boundaries += here
         hit_borders += here > 0
     return hit_borders, hit_boundaries
+
+
+def _is_lost_in_part(word: Span, lost: Sequence[Span]) -> bool:
+    """Return whether one of the lost spans, which ascend, has a part of a word; an empty one has what ends there.
+
+    >>> [_is_lost_in_part((2, 4), [span]) for span in ((0, 2), (0, 3), (3, 9), (4, 4), (4, 5))]
+    [False, True, True, True, False]
+    """
+    number = bisect_right(lost, word[0], key=lambda span: span[1])
+    return number < len(lost) and (lost[number][0] < word[1] or lost[number][1] == word[1])
 
 
 def _stretch_around(word: Span, places: Sequence[int]) -> Span:

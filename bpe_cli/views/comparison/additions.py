@@ -204,7 +204,7 @@ class _Differences:
     def _unknown(self) -> Iterator[Line]:
         for name, lost in zip((self.first, self.second), self.disagreement.unknown, strict=True):
             if lost:
-                yield Line(f"{count(lost, 'token')} of {name} stand for unknown text; that they are few is not a merit")
+                yield Line(f"{name} loses text in {count(lost, 'place')}; that its tokens are few is not a merit")
 
 
 def _cost(difference: Difference) -> str:

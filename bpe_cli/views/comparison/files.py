@@ -117,7 +117,12 @@ def _tokenizers(report: Comparison) -> list[dict[str, Any]]:
 
 def _results(measure: Measure) -> dict[str, Any]:
     values = {name: metric.of(measure) for name, metric in METRICS.items()}
-    return {"token_count": measure.token_count, "loses_text": measure.loses_text, **values}
+    return {
+        "token_count": measure.token_count,
+        "checked_document_count": measure.checked_documents,
+        "loses_text": measure.loses_text,
+        **values,
+    }
 
 
 def _languages(probe: LanguageProbe) -> list[dict[str, Any]]:

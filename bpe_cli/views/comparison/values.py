@@ -218,7 +218,7 @@ def remarks(
         names: The names of the tokenizers as they are shown.
         show: Makes the names of inputs harmless.
     """
-    lines = [*losses(report, metrics, names), *_cuts(report, names, show)]
+    lines = [*losses(report, metrics, names), *_unchecked(report, names), *_cuts(report, names, show)]
     if any(metric.name == "ratio" for metric in metrics):
         lines += certainty(report, names)
         lines += _above_least(report, names)
@@ -243,6 +243,14 @@ def losses(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) 
         if number == report.baseline and len(names) > 1 and any(metric.name == "ratio" for metric in metrics):
             lines.append(f"{DOUBT} ratios are to {name}, which loses text: the others look worse than they are")
     return lines
+
+
+def _unchecked(report: Comparison, names: Sequence[str]) -> Iterator[str]:
+    """Say how many documents each tokenizer was checked with, where some were too long to be decoded again."""
+    for name, measure in zip(names, report.total.measures, strict=True):
+        if measure.checked_documents < measure.document_count:
+            checked = f"{whole(measure.checked_documents)} of {count(measure.document_count, 'document')}"
+            yield f"{name}: {checked} decoded again; with a larger --block-size, longer ones are too"
 
 
 def _cuts(report: Comparison, names: Sequence[str], show: Callable[[str], str]) -> Iterator[str]:

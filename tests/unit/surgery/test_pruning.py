@@ -142,6 +142,16 @@ def test_what_is_used_more_since_waits_with_its_new_count():
     assert [*kept.tokens()] == [b"a", b"b", b"c", b"x", b"y", b"bc"]
 
 
+def test_what_a_run_as_a_whole_leaves_counts_for_its_parts():
+    r"""Without ``\n\n\n\n`` each of 100 runs is ``\n\n`` twice: so ``ab`` goes, which has 150 uses."""
+    vocabulary = Vocabulary.from_tokens([b"\n", b"a", b"b", b"\n\n", b"\n\n\n\n", b"ab"])
+    model = CharacterBpe(vocabulary, Merges.from_pairs([(0, 0, 3), (3, 3, 4), (1, 2, 5)]), whole_runs_of="\n")
+    whole, counts = Tokenizer(model), counts_of([b"\n\n\n\n"] * 100 + [b"ab"] * 150)
+    kept = prune(whole, counts, 4).tokenizer.model
+    assert sorted(kept.vocabulary.tokens()) == by_brute_force(whole, counts, 2) == [b"\n", b"\n\n", b"a", b"b"]
+    assert sum(count_tokens(kept, counts).values()) == 500
+
+
 def test_a_piece_that_nothing_becomes_goes_before_one_that_nobody_uses():
     """`bc` merges first in `abcd`, so `ab` and `cd` never meet there: without it, they would."""
     texts = [b"", b"a", b"b", b"c", b"d", b"ab", b"cd", b"abcd", b"bc"]

@@ -10,7 +10,7 @@ from bpe_cli.stages import ByteLevel, ByteLevelDecoder, CharacterBpe
 from bpe_cli.stages.spelling import to_visible
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
-from bpe_cli.surgery import count_pieces, prune
+from bpe_cli.surgery import count_pieces, prune, replace_tokens
 from bpe_cli.surgery.growing import extend
 from bpe_cli.surgery.merge_rules import composite
 from bpe_cli.tokenizer import Tokenizer
@@ -20,9 +20,9 @@ from bpe_cli.trainers.counts import new_counts
 TEXTS = ["éà"] * 9 + ["xy"] * 2 + ["na\u00efve \u732b"] * 5 + ["xyz éà na"] * 3
 
 
-def counted(tokenizer):
+def counted(tokenizer, texts=TEXTS):
     counts = new_counts()
-    count_pieces(tokenizer, [Block.of([text.encode() for text in TEXTS])], counts)
+    count_pieces(tokenizer, [Block.of([text.encode() for text in texts])], counts)
     return counts
 
 
@@ -63,6 +63,17 @@ def test_what_goes_first_is_what_the_texts_use_least(tokenizer):
     assert [old for old, new in operation.old_to_new.items() if new is None] == [first]
     for text in TEXTS:
         assert operation.tokenizer.decode(operation.tokenizer.encode(text)) == text
+
+
+def test_what_is_replaced_is_what_the_texts_use_least():
+    """``éà``, which is spelt as four characters, is the token that the texts use most."""
+    made = pairs()
+    uses = Counter(token_id for text in TEXTS for token_id in made.encode(text))
+    leaves = composite(made.model) - {part for left, right, _ in made.model.merges for part in (left, right)}
+    done = replace_tokens(made, 2, counted(made), counted(made, ["qw ws"] * 9))
+    gone = [old for old, new in done.old_to_new.items() if new is None]
+    assert gone == sorted(sorted(leaves, key=lambda token_id: (uses[token_id], -token_id))[:2])
+    assert done.tokenizer.encode("éà") == made.encode("éà")
 
 
 def test_what_is_learnt_from_texts_is_found_in_them():

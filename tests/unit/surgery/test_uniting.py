@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats import dump
 from bpe_cli.formats.huggingface.tokenizer_json import loads
-from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
+from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.surgery import merge
 from bpe_cli.surgery.operation import used_ids
@@ -97,6 +97,19 @@ def test_a_token_out_of_reach_is_left_out():
     assert (operation.other_to_new[256], operation.other_to_new[257]) == (257, None)
     assert operation.tokenizer.vocab_size == 258
     assert operation.summary == ("1 new token", "1 new merge", "0 special", "1 left out that no text would become")
+
+
+def test_a_token_that_is_a_run_as_a_whole_comes_along():
+    r"""No merge makes ``\n\n\n``, but a piece of nothing else becomes it."""
+    model = CharacterBpe(Vocabulary.from_tokens([b"\n", b"a", b"\n\n"]), Merges.from_pairs([(0, 0, 2)]))
+    ours = replace(model, whole_runs_of="\n")
+    theirs = CharacterBpe(Vocabulary.from_tokens([b"\n", b"\n\n\n", b"aa"]), Merges.from_pairs([]), whole_runs_of="\n")
+    operation = merge(Tokenizer(ours), Tokenizer(theirs))
+    assert operation.other_to_new == {0: 0, 1: 3, 2: None}
+    assert operation.tokenizer.encode("\n\n\n") == [3]
+    assert operation.made_of == {3: tuple(Tokenizer(ours).encode("\n\n\n"))} == {3: (2, 0)}
+    without = [Tokenizer(replace(each, whole_runs_of="")) for each in (ours, theirs)]
+    assert merge(*without).other_to_new == {0: 0, 1: None, 2: None}
 
 
 def test_special_tokens_of_the_other():

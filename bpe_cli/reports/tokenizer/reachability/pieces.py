@@ -254,7 +254,8 @@ class Pieces:
                 return f"pieces are cut before each {self._mark}, and it holds one behind its beginning"
             return None
         suffix = model.end_of_word_suffix.encode()
-        not_last = bool(suffix) and not symbols.endswith(suffix) and is_utf8(text)
+        ends_pieces = not suffix or model.separate_suffix or symbols.endswith(suffix)
+        not_last = not ends_pieces and is_utf8(text)
         inner = _inner(text)
         for part in inner:
             if not part:

@@ -33,7 +33,8 @@ def difference(ratio, low, high, p=0.0004, units=120, each=1):
 
 def row_of(name, documents, size, characters, tokens):
     """Make a row of sums; the first tokenizer is the baseline."""
-    return Row.from_measures(name, [Measure(documents, size, characters, count, tokens[0]) for count in tokens])
+    measures = [Measure(documents, size, characters, count, tokens[0], checked_documents=documents) for count in tokens]
+    return Row.from_measures(name, measures)
 
 
 def row(name, tokens, *, documents=120, size=12_000, differences=(), sha256=None, **sums):

@@ -65,6 +65,14 @@ def test_any_tokenizer_is_cut_from_left_to_right(name, shared):
         assert all(0 <= end <= len(text) for end in ends)
 
 
+@pytest.mark.parametrize(("unk_id", "cuts"), [(None, ([0], [3])), (1, ([1, 0], [2, 3]))])
+def test_where_text_is_lost(unk_id, cuts):
+    """Where no token is unknown, the token behind what is left out begins where that begins."""
+    model = LongestMatch(Vocabulary.from_tokens([b"a", b"?"]), unk_id=unk_id)
+    assert list(Cutter(Tokenizer(model)).cut_and_lost(["éa".encode(), b"a"])) == [(*cuts, [(0, 2)]), ([0], [1], [])]
+    assert list(Cutter(tiny()).cut_and_lost([b"a", b""])) == [([97], [1], []), ([], [], [])]
+
+
 def test_what_is_lost_is_known(shared):
     cutter = Cutter(published(shared / "vocabs" / "t5-small").tokenizer)
     assert cutter.unknown(["東京".encode(), b"one"]) == 1

@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 
 from bpe_cli.reports.comparison.disagreements import LONGEST, disagreements
 from bpe_cli.reports.comparison.input_accounts import Sample
+from bpe_cli.stages import CharacterBpe
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import named
 from tests.unit.reports.comparison.tiny import tiny
 from tests.unit.reports.published import published
@@ -119,6 +122,13 @@ def test_costs_add_up_for_any_tokenizer(shared, corpora):
         assert sum(each.cost for each in found.differences) == counts[found.second] - counts[0]
         assert len(found.differences) == found.kinds
     assert disagreements(models, sample_of("東".encode()))[1].unknown[1] == 1
+
+
+@pytest.mark.parametrize("unk_id", [3, None])
+def test_what_is_unknown_or_left_out_is_counted(unk_id):
+    model = CharacterBpe(Vocabulary.from_tokens([b"q", b"a", b" ", b"?"]), Merges.from_pairs([]), unk_id=unk_id)
+    (found,) = disagreements([FIRST, Tokenizer(model)], sample_of(b"xq zzza", b"qa"))
+    assert found.unknown == (0, 4)
 
 
 def test_long_segments_are_cut_short():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError
 from bpe_cli.reports.comparison import input_accounts
+from bpe_cli.reports.comparison.checks import Condition
 from bpe_cli.reports.comparison.compare import compare
 from bpe_cli.reports.comparison.comparison import METRICS
 from bpe_cli.reports.comparison.measures import Measure
@@ -29,6 +30,7 @@ from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer, named_encodings
+from bpe_cli.views.comparison.values import remarks
 from tests.counted import at_least, compared
 from tests.every_format import trained
 from tests.unit.reports.comparison.measure_oracle import measured
@@ -268,6 +270,22 @@ def test_long_documents_are_checked_while_they_can_be_held(monkeypatch):
         )
         assert whole.checked_documents == 3
         assert parts.checked_documents == checked
+
+
+def test_there_is_no_number_of_failures_where_all_documents_are_too_long(monkeypatch):
+    monkeypatch.setattr("bpe_cli.reports.comparison.tallies.CHECKED_BYTES", 10)
+    tokenizer = replace(MADE["spaced, fast pattern"], special_tokens=(SpecialToken(b"<e>", 300, special=False),))
+    long, empty, condition = b"low lower " * 9, b"", Condition.parse("failed_round_trips > 0")
+    for documents, failed, told in (
+        ([long, empty], None, ["spaced: failed_round_trips has no value: no document was decoded again"]),
+        ([long, b"low"], 1, ["spaced: failed_round_trips 1 > 0"]),
+        ([empty], 0, []),
+    ):
+        made = compare([tokenizer], [("x", blocks_of(documents, 20))], names=["spaced"])
+        assert made.total.measures[0].failed_round_trips == failed
+        assert [str(each).partition(", since")[0] for each in condition.check(made).failures] == told
+        notes = ["spaced: 1 of 2 documents decoded again; with a larger --block-size, longer ones are too"]
+        assert remarks(made, [METRICS["tokens"]], ["spaced"]) == (notes if long in documents else [])
 
 
 def test_word_types_are_those_of_the_head(monkeypatch):

@@ -13,8 +13,8 @@ from bpe_cli.reports.comparison.probe_numbers import (
     probe_numbers,
     sampled,
 )
-from bpe_cli.stages import LongestMatch
-from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.stages import CharacterBpe, LongestMatch
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import named
 from tests.unit.reports.comparison.tiny import tiny
@@ -74,6 +74,17 @@ def test_numbers_that_are_unknown():
     assert (result.grouping, result.group_size) == ("irregular", None)
     assert [(each.usual, each.fewest) for each in result.lengths[:2]] == [((), 0), ((), 0)]
     assert (result.lengths[1].most, result.examples[EXAMPLES.index("-1")]) == (2, ())
+
+
+@pytest.mark.parametrize("unk_id", [5, None])
+def test_numbers_of_which_digits_are_unknown_or_left_out(unk_id):
+    """Of 15 the 1 has a token, and 15 is not that one; the space has none."""
+    vocabulary = Vocabulary.from_tokens([b"0", b"1", b"2", b"3", b"4", b"?"])
+    tokenizer = Tokenizer(CharacterBpe(vocabulary, Merges.from_pairs([]), unk_id=unk_id))
+    (result,) = probe_numbers([tokenizer]).results
+    assert (result.one_token, result.one_token_spaced) == (5, 0)
+    assert (result.lengths[1].fewest, result.lengths[1].most) == (0, 2)
+    assert result.examples[EXAMPLES.index("-1")] == ()
 
 
 def test_examples_are_cut_into_what_they_are():

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from bpe_cli.corpus.given_words import parse_words
 from bpe_cli.errors import InputError
 from bpe_cli.reports.comparison.probe_words import laid_out, probe_words
-from bpe_cli.stages import CharacterBpe, LongestMatch
+from bpe_cli.stages import ByteLevel, CharacterBpe, LongestMatch
+from bpe_cli.stages.spelling import to_visible
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 from bpe_cli.trainers import TRAINERS, train
@@ -121,6 +122,21 @@ def test_a_word_that_is_unknown_or_left_out_is_not_one_token(unk_id, one_token):
     tokenizer = Tokenizer(LongestMatch(Vocabulary.from_tokens([b"?", b"a", b"b"]), unk_id=unk_id))
     ((cost,),) = probe_words([tokenizer], {"x": [words_of(["z"]), words_of(["a", "z", "b"])]}).results
     assert (cost.word_count, cost.one_token, cost.unknown_count) == (4, one_token, 2)
+
+
+@pytest.mark.parametrize("unk_id", [3, None])
+def test_a_word_of_which_a_part_is_unknown_or_left_out_is_not_one_token(unk_id):
+    model = CharacterBpe(Vocabulary.from_tokens([b"q", b"a", b" ", b"?"]), Merges.from_pairs([]), unk_id=unk_id)
+    texts = [words_of(["xq", " ", "zzza"]), words_of(["q", " ", "a"])]
+    ((cost,),) = probe_words([Tokenizer(model)], {"x": texts}).results
+    assert (cost.word_count, cost.one_token, cost.unknown_count) == (4, 2, 4)
+
+
+def test_a_word_whose_last_byte_is_left_out_is_not_one_token():
+    """The token of the first byte of é ends where é does."""
+    model = CharacterBpe(Vocabulary.from_tokens([to_visible(b"\xc3").encode()]), Merges.from_pairs([]))
+    ((cost,),) = probe_words([Tokenizer(model, (ByteLevel(),))], {"x": [words_of(["é"])]}).results
+    assert (cost.token_count, cost.uncut, cost.one_token, cost.unknown_count) == (1, 1, 0, 1)
 
 
 def test_nothing_to_divide_by():

@@ -69,7 +69,8 @@ def test_json_by_hand():
     assert first["results"][1].items() >= {
         "token_count": 2730, "tokens": 2730, "bytes_per_token": 12000 / 2730, "ratio": 0.91,
     }.items()  # fmt: skip
-    assert set(first["results"][0]) == {"token_count", "loses_text", *METRICS}
+    assert set(first["results"][0]) == {"token_count", "checked_document_count", "loses_text", *METRICS}
+    assert first["results"][0]["checked_document_count"] == 120
     assert first["differences"] == [
         None,
         {"ratio": 0.91, "low": 0.89, "high": 0.93, "p": 0.0002, "p_adjusted": 0.0004, "units": 120,

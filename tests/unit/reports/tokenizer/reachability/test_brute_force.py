@@ -75,6 +75,19 @@ def test_no_token_that_a_short_text_becomes_is_called_unreachable(model):
     assert layers["missed"] <= (10 if model == "word_piece" else 1)
 
 
+@pytest.mark.parametrize("model", ["character_bpe", "longest_match", "fewest_tokens"])
+def test_no_token_that_a_suffix_stands_behind_is_called_unreachable(model):
+    """No match of the pattern goes on behind two letters; a suffix that is a token of its own does."""
+    layers = Counter()
+    for seed in range(TOKENIZERS):
+        random = Random(f"{model} {seed}")
+        made = MODELS[model](random)
+        while not (made.end_of_word_suffix and made.separate_suffix):
+            made = MODELS[model](random)
+        layers += check(Tokenizer(made, (Split(r"1[ab]{2}|[ab]|1"),)), "ab1", 4)
+    assert layers["plain"]
+
+
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_no_piece_that_a_pattern_cuts_is_called_impossible(pattern):
     """All texts of up to three characters are tokens; those of up to five have pieces that hold them, or not."""

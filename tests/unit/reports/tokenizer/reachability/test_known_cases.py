@@ -16,6 +16,7 @@ from bpe_cli.stages import (
     ByteLevel,
     ByteLevelNormalizer,
     CharacterBpe,
+    LongestMatch,
     MergeBpe,
     PrefixSpace,
     RankBpe,
@@ -203,6 +204,19 @@ def test_the_end_of_a_word():
     digit = examine(made, [ids["1"]]).verdicts[ids["1"]]
     assert digit.layer == "pieces"
     assert digit.reason == 'it is no end of a piece, and no match of the split pattern goes on behind "1"'
+
+
+def test_a_suffix_that_is_a_token_of_its_own_ends_a_piece_behind_any_token():
+    """No match goes on behind ``cd``, but ``</w>`` does."""
+    tokens = ["c", "d", "-", "</w>", "cd", "<unk>"]
+    vocabulary = Vocabulary.from_tokens(token.encode() for token in tokens)
+    stages = (Split(r"-\p{L}{2}|\p{L}|-"),)
+    settings = {"unk_id": 5, "end_of_word_suffix": "</w>", "separate_suffix": True}
+    merging = Tokenizer(CharacterBpe(vocabulary, Merges.from_pairs([(0, 1, 4)]), **settings), stages)
+    matching = Tokenizer(LongestMatch(vocabulary, **settings), stages)
+    for made in (merging, matching):
+        assert made.encode("-cd") == [2, 4, 3]
+        assert examine(made, [4]).verdicts[4].reachable is not False
 
 
 def test_some_tokens_alone():
