@@ -194,7 +194,7 @@ OTHER_HINT = "are these the ids of another tokenizer?"
         ("jsonl", b'{"ids":[1,2.0]}', "stdin:1: '2.0' in 'ids' is not a token id", None),
         ("jsonl", b'{"ids":"1"}', "stdin:1: there is no list 'ids'", JSONL_HINT),
         ("jsonl", b"[1]", "stdin:1: there is no list 'ids'", JSONL_HINT),
-        ("bin", b"abc", "stdin: it ends inside a number of 2 bytes, after 1 whole ones", None),
+        ("bin", b"abc", "stdin: it ends inside a number of 2 bytes, after 1 whole number", None),
         (
             "bin",
             b"\xff\xff",
@@ -215,7 +215,7 @@ def test_lying_lengths(tmp_path):
     whole = (tmp_path / "x").read_bytes()
     (tmp_path / "x").write_bytes(whole[:-1])
     assert call("decode", *GPT2, "--from", "npy", "x", cwd=tmp_path) == (
-        2, b"hi", error("x: it ends inside a number of 2 bytes, after 1 whole ones"),
+        2, b"hi", error("x: it ends inside a number of 2 bytes, after 1 whole number"),
     )  # fmt: skip
     (tmp_path / "x").write_bytes(whole.replace(b"(2,), }" + 12 * b" ", b"(9999999999999,), }"))
     assert call("decode", *GPT2, "--from", "npy", "x", cwd=tmp_path).err == error(
