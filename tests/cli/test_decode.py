@@ -278,3 +278,21 @@ def test_no_documents_stay_none(to, tmp_path):
     # A document without tokens is one.
     assert call("encode", "empty.txt", "-t", "gpt2", "--to", to, "-o", "ids", cwd=tmp_path).status == 0
     assert call("decode", "ids", "-t", "gpt2", "--from", to, "--lines", cwd=tmp_path).out == b"\n"
+
+
+def test_counts_are_not_ids(tmp_path):
+    (tmp_path / "x.count").write_text("2\n")
+    message = "x.count is named like the counts that `bpe encode --to count` writes, which are not ids"
+    hint = "encode to ids, or give the file another name if it holds ids"
+    for command in ("decode", "inspect --documents 1"):
+        assert call(*command.split(), "x.count", *GPT2, cwd=tmp_path) == (2, b"", error(message, hint))
+    assert call("decode", "x.count", *GPT2, "--from", "ids", cwd=tmp_path) == (0, b"#", "")
+
+
+def test_json_that_is_not_in_lines_says_what_lines_are(tmp_path):
+    (tmp_path / "in.txt").write_text("hi")
+    assert call("prepare", "in.txt", *GPT2, "-o", "set", "-q", cwd=tmp_path).status == 0
+    for name in ("set", "set/manifest.json"):
+        assert call("decode", name, *GPT2, cwd=tmp_path).err == error(
+            "set/manifest.json:1:2: invalid JSON: unexpected end of data", f"{JSONL_HINT}; bpe inspect shows data sets"
+        )
