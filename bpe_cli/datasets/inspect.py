@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.errors import FormatError, InputError, UsageError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.files import STDOUT, Streams
 from bpe_cli.reports.data import DataReport, Facts, Row, measure
 from bpe_cli.support.fast_dataclass import dataclass
@@ -267,7 +267,7 @@ def _tokenizer_of(
     path: str, tokenizer: AnyTokenizer | None, name: str | None, sha256: str | None, listener: Listener
 ) -> Tokenizer:
     """Return the tokenizer whose ids they are: the one that is asked for, or the one that is named beside them."""
-    from bpe_cli.jobs.tokenizers import load_tokenizer
+    from bpe_cli.jobs.tokenizers import load_recorded, load_tokenizer, unnamed
     from bpe_cli.tokenizer import fingerprint
 
     if tokenizer is not None:
@@ -281,19 +281,5 @@ def _tokenizer_of(
             listener.note(f"{path} was encoded with {name or 'another tokenizer'}, which differs from this one")
         return model
     if name is None:
-        raise UsageError(
-            f"nothing says which tokenizer the ids in {path} are from", hint="name the right one: `tokenizer=FILE`"
-        )
-    try:
-        model = load_tokenizer(name)
-    except (InputError, UsageError, FormatError) as error:
-        raise UsageError(
-            f"{path} was encoded with {name}, which is not found: {error.message}",
-            hint="name the right one: `tokenizer=FILE`",
-        ) from error
-    if sha256 is not None and fingerprint(model) != sha256:
-        raise UsageError(
-            f"{path} was encoded with {name}, and this name now stands for another tokenizer",
-            hint="name the right one: `tokenizer=FILE`",
-        )
-    return model
+        raise unnamed(path)
+    return load_recorded(name, sha256, path)

@@ -296,3 +296,62 @@ def test_json_that_is_not_in_lines_says_what_lines_are(tmp_path):
         assert call("decode", name, *GPT2, cwd=tmp_path).err == error(
             "set/manifest.json:1:2: invalid JSON: unexpected end of data", f"{JSONL_HINT}; bpe inspect shows data sets"
         )
+
+
+# -- which tokenizer -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    """Return a folder with ids of two tokenizers, whose records say so."""
+    (tmp_path / "in.txt").write_text("low lower lowest")
+    assert call("train", "in.txt", "-s", "260", "-o", "small.json", "-q", cwd=tmp_path).status == 0
+    for name, tokenizer, text in (("a.bin", "gpt2", "hello world"), ("b.npy", "small.json", " lower")):
+        words = ("-T", text, "-t", tokenizer, "--eot", "50256" if tokenizer == "gpt2" else "0", "-o", name, "-q")
+        assert call("encode", *words, cwd=tmp_path) == (0, b"", "")
+    return tmp_path
+
+
+def test_each_input_is_decoded_by_the_tokenizer_that_its_record_names(recorded):
+    """Without -t, ids of gpt2 were decoded by o200k_base, and the exit status was 0."""
+    assert call("decode", "a.bin", cwd=recorded) == (0, b"hello world", "")
+    assert call("decode", "a.bin", "b.npy", "a.bin", cwd=recorded) == (0, b"hello world lowerhello world", "")
+    done = call("decode", "a.bin", "b.npy", "-o", "out.txt", cwd=recorded)
+    assert (done.status, done.err.startswith("2 documents, ")) == (0, True)
+    assert call("encode", "-T", "hi", "-o", "c.bin", "-q", cwd=recorded).status == 0
+    assert call("decode", "c.bin", cwd=recorded) == (0, b"hi", "")
+    note = "note: a.bin was encoded with gpt2, which differs from this one\n"
+    assert call("decode", "a.bin", env={"BPE_TOKENIZER": "p50k_base"}, cwd=recorded) == (0, b"hello world", note)
+    (recorded / "pyproject.toml").write_text('[tool.bpe_cli]\ntokenizer = "p50k_base"\n')
+    assert call("decode", "a.bin", cwd=recorded).err.endswith(note)
+
+
+def test_the_token_around_documents_is_that_tokenizers(recorded):
+    assert call("train", "in.txt", "-s", "261", "--special", "[E]", "-o", "e.json", "-q", cwd=recorded).status == 0
+    assert call("encode", "-T", "low", "-t", "e.json", "--bos", "[E]", "-o", "e.bin", "-q", cwd=recorded).status == 0
+    assert call("decode", "e.bin", "--bos", "[E]", cwd=recorded) == (0, b"low", "")
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "message"),
+    [
+        ({"name": "./nosuch", "sha256": "0" * 64}, "a.bin was encoded with ./nosuch, which is not found: "),
+        ({"name": "gpt2", "sha256": "0" * 64}, "a.bin was encoded with gpt2, and this name now stands for another"),
+        ({"name": None, "sha256": "0" * 64}, "nothing says which tokenizer the ids in a.bin are from"),
+    ],
+)
+def test_a_record_of_a_tokenizer_that_is_not_there(recorded, tokenizer, message):
+    record = json.loads((recorded / "a.bin.json").read_text())
+    (recorded / "a.bin.json").write_text(json.dumps(record | {"tokenizer": tokenizer}))
+    done = call("decode", "a.bin", "-o", "out.txt", cwd=recorded)
+    assert (done.status, (recorded / "out.txt").exists()) == (2, False)
+    assert done.err.startswith(f"error: {message}")
+    assert done.err.endswith("\n\nhint: name the right one: -t FILE\n")
+    assert call("decode", "a.bin", *GPT2, "-q", cwd=recorded) == (0, b"hello world", "")
+
+
+def test_the_tokenizer_that_a_record_names_is_not_replaced(recorded):
+    before = (recorded / "small.json").read_bytes()
+    done = call("decode", "b.npy", "-o", "small.json", cwd=recorded)
+    assert (done.status, done.err.splitlines()[0]) == (2, "error: -o would replace the tokenizer")
+    assert (recorded / "small.json").read_bytes() == before

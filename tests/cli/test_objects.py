@@ -54,7 +54,8 @@ def test_a_record_beside_an_object_is_not_read(shelf: Shelf, tmp_path: Path) -> 
     put(shelf, tmp_path / "data", {"x.bin": b"\x40\0"})
     url = f"{roots(shelf)['s3']}x.bin"
     done = call("decode", url, "-t", "gpt2", env=dict(environment(shelf)))
-    said = f"note: the record of {url} is not read, as only one on disk is: --dtype, --bos and --eot say what it says\n"
+    ours = "-t, --dtype, --bos and --eot say what it says"
+    said = f"note: the record of {url} is not read, as only one on disk is: {ours}\n"
     assert (done.status, done.out, done.err) == (0, b"a", said)
 
 
