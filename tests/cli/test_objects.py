@@ -66,6 +66,15 @@ def test_a_folder_of_ids_in_a_store_is_read(shelf: Shelf, tmp_path: Path) -> Non
     assert done == (0, b"a", "")
 
 
+def test_a_data_set_in_a_store_is_not_read_as_text(shelf: Shelf, tmp_path: Path) -> None:
+    record = b'{\n  "parts": [],\n  "schema": "bpe-dataset-plan/1"\n}\n'
+    put(shelf, tmp_path / "data", {"set/a.txt": b"hi", "set/plan.json": record})
+    url = f"{roots(shelf)['s3']}set/"
+    done = call("encode", url, "-t", "gpt2", "--to", "count", env=dict(environment(shelf)))
+    said = f"note: {url}plan.json skipped: it is the record of a data set\n"
+    assert (done.status, done.out, done.err) == (0, b"1\n", said)
+
+
 def test_errors_name_the_url(shelf: Shelf) -> None:
     env = dict(environment(shelf))
     missing = call("encode", "s3://bucket/data/c.jsonl", "-t", "gpt2", env=env)
