@@ -59,6 +59,18 @@ class DataOptions:
         first, last = self.documents
         return range(first, (1 << 62) if last is None else last + 1)
 
+    def check_marked(self, name: str, unmarked: int | None) -> None:
+        """Check that no document is asked for where nothing marks the ends of so many.
+
+        Raises:
+            UsageError: if one is.
+        """
+        if unmarked is not None and self.documents is not None:
+            raise UsageError(
+                f"{name} has {plural(unmarked, 'document')}, whose ends are not marked: none can be shown by itself",
+                hint='encode the texts again with `eot="auto"`, which marks them',
+            )
+
     def check(self, report: DataReport, listener: Listener) -> None:
         """Check that what was asked for is there; note if only a part is.
 
@@ -238,6 +250,9 @@ def _of_file(
         if eot is None and sidecar is None:
             eot = _usual_end(model)
         divides = kind in ("npy", "bin")
+        several = reading.documents is not None and reading.documents > 1
+        unmarked = reading.documents if divides and eot is None and several else None
+        options.check_marked(show_path(path), unmarked)
         asked = ReadOptions(model, reading.dtype, None, eot, reading.sha256, reading.documents)
         batches = READERS[kind](stream, show_path(path), asked)
 
@@ -247,7 +262,7 @@ def _of_file(
                 ids = batch.ids + array("I", [eot]) if ended and eot is not None else batch.ids
                 yield Row(ids, ended, batch.done)
 
-        facts = Facts(show_path(path), kind, reading.dtype if divides else None, "document", eot)
+        facts = Facts(show_path(path), kind, reading.dtype if divides else None, "document", eot, unmarked)
         report = measure(model, rows(), facts, wanted=options.wanted, most=options.most)
     options.check(report, listener)
     return InspectedData(report, model)
