@@ -305,7 +305,8 @@ def segment_files(
         separator, tuple(several), _path("vocabulary", vocabulary), whole_number("threshold", threshold),
         _path("write_vocabulary", write_vocabulary), sampling_of(sampling), _threads(threads),
     )  # fmt: skip
-    source = _documents(documents, field, member=member, paths=_paths(files))
+    by_lines = documents == "lines"  # as each line of a member is written anyhow
+    source = _documents(documents, field, member=member, paths=_paths(files), documents_are_default=by_lines)
     return segment(source, tokenizer, options, output=_output(output), listener=heard(listener))
 
 

@@ -319,6 +319,7 @@ class Documents:
             plain=self.plain,
             member=self.member,
             field_is_default=self.field is not None and typed("field", self.field) is None,
+            documents_are_default=not (typed("lines", self.lines) or typed("jsonl", self.jsonl)),
         )
         if not self.inputs and waits_for_keyboard(source, sys.stdin.buffer):
             raise UsageError(
@@ -411,7 +412,7 @@ def choice_of(name: str | None, pattern: str | None = None, add_special: list[st
         raise UsageError(
             "the name of a tokenizer is empty", hint='if a shell variable holds it, as in -t "$TOK", it may not be set'
         )
-    choice = TokenizerChoice(DEFAULT_TOKENIZER if name is None else name, pattern)
+    choice = TokenizerChoice(DEFAULT_TOKENIZER if name is None else name, pattern, is_default=name is None)
     return replace(choice, added=additions_of(add_special)) if add_special else choice
 
 

@@ -314,11 +314,11 @@ def _rows_if_saved(folder: str, names: list[str], on_skip: Callable[[str], None]
 
 def _left_out(kind: Kind | None, head: bytes, archives: bool) -> str | None:
     """Explain why a file of a folder is left out, if it is."""
-    from bpe_cli.corpus.kinds import IDS_RECORD, OBJECT, TAR, TEXT
+    from bpe_cli.corpus.kinds import IDS_RECORD, OBJECT, SET_RECORD, TAR, TEXT
 
     if kind == TAR and not archives:
         return f"it is {kind.title}; `member` takes the texts in it"
-    if kind is not None and (kind.advice or kind == IDS_RECORD):
+    if kind is not None and (kind.advice or kind in (IDS_RECORD, SET_RECORD)):
         return f"it is {kind.title}"
     zero = head.find(b"\0", 0, SNIFF_BYTES) if kind in (None, TEXT, OBJECT) else -1
     return None if zero < 0 else f"it looks binary (NUL at byte {zero})"

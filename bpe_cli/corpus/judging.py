@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from bpe_cli.corpus.inputs import Input
-from bpe_cli.corpus.kinds import EMPTY, JSONL, MAGIC_ENOUGH, OBJECT, TEXT, Kind, kind_of_head, may_be_json_lines
+from bpe_cli.corpus.kinds import EMPTY, JSONL, MAGIC_ENOUGH, OBJECT, TAR, TEXT, Kind, kind_of_head, may_be_json_lines
 from bpe_cli.corpus.opening import NO_STDIN, read_chunks
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.fast_typing import TYPE_CHECKING
@@ -56,6 +56,21 @@ def judge(items: Sequence[Input], *, json: bool, on_skip: Callable[[str], None])
     if JSONL in kinds and not json:
         raise _json_lines(kinds[JSONL])
     return kept
+
+
+def refuse_archives(items: Iterable[Input], *, json: bool) -> None:
+    """Check that no input is an archive, where lines are asked for; ``json`` says whether lines of JSON are.
+
+    Raises:
+        UsageError: if one is: each of its members is one document.
+    """
+    first = next((item for item in items if item.kind == TAR), None)
+    if first is not None:
+        option = '`documents="jsonl"`' if json else '`documents="lines"`'
+        raise UsageError(
+            f"{option} reads the lines of files, and {first.name} is {TAR.title}, of which each member is one document",
+            hint=f"leave {option} out, or unpack the archive, as in: tar -xf FILE",
+        )
 
 
 def _read_as(item: Input, json: bool) -> Kind:

@@ -49,6 +49,7 @@ TAR = Kind("a tar archive", is_table=True, is_stream=True)
 """Its members are documents."""
 IDS = Kind("token ids that bpe encode wrote", "bpe decode --from bin gives back their text")
 IDS_RECORD = Kind("the record of token ids")
+SET_RECORD = Kind("the record of a data set")
 _NUMPY = Kind("a NumPy array", "bpe decode --from npy gives back the text of ids")
 _ARRAYS = Kind("a file of NumPy arrays")
 _ZIP = Kind("a zip archive", "unpack it, as in: unzip -p FILE | bpe ...")
@@ -118,6 +119,8 @@ _NAMES = {
 }
 _COMPRESSED_NAMES = (".gz", ".bz2", ".xz", ".zst", ".zstd")
 _RECORD = b'"schema": "bpe-ids/'
+_OF_SET = b'\n  "schema": "bpe-dataset'
+"""Stands in what ``support.json_files`` writes of a data set: no text in JSON holds a line end."""
 
 
 def has_fields(kind: Kind | None, ending: str) -> bool:
@@ -228,9 +231,26 @@ def _kind_of_text(path: str, head: bytes, rest: Iterator[bytes]) -> Kind:
             return JSONL
         if _RECORD in head:
             return IDS_RECORD
+        if _is_record_of_set(path, head, rest):
+            return SET_RECORD
         if lines.is_json:
             return OBJECT
     return IDS if _has_record(path) else TEXT
+
+
+def _is_record_of_set(path: str, head: bytes, rest: Iterator[bytes]) -> bool:
+    """Return whether a file is the plan, the manifest or a part's record; of files with such names all is looked at."""
+    name = os.path.basename(path)
+    is_named = name in ("plan.json", "manifest.json") or (name.startswith("part-") and name.endswith(".json"))
+    if not is_named or not head.startswith(b'{\n  "'):
+        return False
+    seen = head
+    while _OF_SET not in seen:
+        chunk = next(rest, b"")
+        if not chunk:
+            return False
+        seen = seen[-len(_OF_SET) :] + chunk
+    return True
 
 
 def _has_record(path: str) -> bool:

@@ -12,6 +12,7 @@ from bpe_cli.corpus.inputs import Input, Inputs
 from bpe_cli.corpus.meter import Meter, digest
 from bpe_cli.corpus.opening import SNIFF_BYTES, is_url, read_chunks
 from bpe_cli.corpus.rows import ALL_WHOLE, Place, Rows
+from bpe_cli.corpus.stdin import idleness
 from bpe_cli.errors import UsageError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -36,7 +37,8 @@ class Source:
     Attributes:
         paths: Files, folders, glob patterns, ``-`` for stdin; none means stdin.
         text: The text itself, in place of paths.
-        documents: What a document is. A row of a CSV, TSV, Parquet or Arrow file is one in any case.
+        documents: What a document is. A row of a CSV, TSV, Parquet or Arrow file is one in any case, and a
+            member of a tar archive cannot be divided.
         field: The field of a JSON line, or the column of a table, that holds the text; None for ``text``, or
             ``messages`` where conversations are read.
         block_bytes: The most bytes a block holds, at least 1. It changes no document.
@@ -46,6 +48,8 @@ class Source:
             of a folder out.
         json: True if a whole input, or a line, is JSON by itself, as a conversation is: JSON lines are right then.
         field_is_default: True if the field is a project's default, which means nothing for inputs without fields.
+        documents_are_default: True if nobody has said what a document is in this very run, which then means nothing for
+            tar archives: a member is one document.
 
     Raises:
         UsageError: if there are both paths and a text, or ``block_bytes`` is less than 1.
@@ -61,6 +65,7 @@ class Source:
     json: bool = False
     member: str | None = None
     field_is_default: bool = False
+    documents_are_default: bool = False
 
     def __post_init__(self) -> None:
         if self.text is not None and self.paths:
@@ -77,6 +82,10 @@ class Source:
     def at_most(self, block_bytes: int) -> Source:
         """Return the same in blocks of no more bytes than that."""
         return replace(self, block_bytes=min(self.block_bytes, block_bytes))
+
+    def by_lines(self) -> Source:
+        """Return the same with lines for documents where whole inputs are those; members of archives stay whole."""
+        return replace(self, documents="lines", documents_are_default=True) if self.documents == "whole" else self
 
     @property
     def text_field(self) -> str:
@@ -102,7 +111,8 @@ class Source:
 
         Raises:
             InputError: if a file is missing, or is not text, or the like.
-            UsageError: if there are lines of JSON that would be taken for text, or inputs of several kinds.
+            UsageError: if there are lines of JSON that would be taken for text, inputs of several kinds, or archives
+                where lines are asked for.
         """
         if self.text is not None:
             return Inputs(())
@@ -112,9 +122,11 @@ class Source:
         )  # fmt: skip
         if not self.is_judged or all(item.kind is None or item.kind.is_text for item in inputs.items):
             return inputs
-        from bpe_cli.corpus.judging import judge
+        from bpe_cli.corpus.judging import judge, refuse_archives
 
         judged = judge(inputs.items, json=self.takes_json, on_skip=on_skip or (lambda _: None))
+        if self.documents != "whole" and not self.documents_are_default:
+            refuse_archives(judged, json=self.takes_json)
         return replace(inputs, items=judged)
 
     @property
@@ -314,7 +326,7 @@ def _read(
             if on_note is not None and source.documents != "jsonl" and not is_stream and item.path not in noted:
                 noted.add(item.path)
                 chunks = _watched(chunks, item, on_note)
-            packer.is_idle = _idleness(item, stdin)
+            packer.is_idle = idleness(stdin) if item.path == "-" and item.size is None else None
             yield from _pack(source, item, chunks, packer, begun, rows)
             packer.is_idle = None
             if on_note is not None and item.size is not None and not item.extent and _has_grown(item, meter.size):
@@ -369,20 +381,6 @@ def _pack(
 
         return pack_jsonl(chunks, packer, begin_of, source.text_field, rows)
     return pack_whole(chunks, packer)
-
-
-def _idleness(item: Input, stdin: BinaryIO) -> Callable[[], bool] | None:
-    """Return what tells that a pipe has nothing to read just now, so that ``tail -f`` can be followed."""
-    if item.path != "-" or item.size is not None:
-        return None
-    import select
-
-    try:
-        descriptor = stdin.fileno()
-        select.select([descriptor], [], [], 0)
-    except (OSError, ValueError):  # no descriptor behind it, or none that can be asked
-        return None
-    return lambda: not select.select([descriptor], [], [], 0)[0]
 
 
 def _watched(chunks: Iterator[bytes], item: Input, on_note: Callable[[str], None]) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""Know who reads stdin, under whatever name: a pipe and a terminal can be read only once."""
+"""Know who reads stdin, under whatever name, as a pipe and a terminal can be read only once; and whether it waits."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import stat
 from bpe_cli.support.fast_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import BinaryIO
 
 _DEVICES = ("/dev/", "/proc/")
@@ -30,3 +31,15 @@ def is_stdin(path: str, stdin: BinaryIO | None) -> bool:
         return False
     is_read_once = stat.S_ISFIFO(own.st_mode) or stat.S_ISSOCK(own.st_mode) or stdin.isatty()
     return is_read_once and (own.st_dev, own.st_ino) == (other.st_dev, other.st_ino)
+
+
+def idleness(stdin: BinaryIO) -> Callable[[], bool] | None:
+    """Return what tells that a pipe has nothing to read just now, for ``tail -f``; None if nothing can tell."""
+    import select
+
+    try:
+        descriptor = stdin.fileno()
+        select.select([descriptor], [], [], 0)
+    except (OSError, ValueError):  # no descriptor behind it, or none that can be asked
+        return None
+    return lambda: not select.select([descriptor], [], [], 0)[0]

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.errors import FormatError, InputError, UsageError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.files import STDOUT, Streams
 from bpe_cli.reports.data import DataReport, Facts, Row, measure
 from bpe_cli.support.fast_dataclass import dataclass
@@ -58,6 +58,18 @@ class DataOptions:
             return range(1, FIRST_ROWS + 1)
         first, last = self.documents
         return range(first, (1 << 62) if last is None else last + 1)
+
+    def check_marked(self, name: str, unmarked: int | None) -> None:
+        """Check that no document is asked for where nothing marks the ends of so many.
+
+        Raises:
+            UsageError: if one is.
+        """
+        if unmarked is not None and self.documents is not None:
+            raise UsageError(
+                f"{name} has {plural(unmarked, 'document')}, whose ends are not marked: none can be shown by itself",
+                hint='encode the texts again with `eot="auto"`, which marks them',
+            )
 
     def check(self, report: DataReport, listener: Listener) -> None:
         """Check that what was asked for is there; note if only a part is.
@@ -238,6 +250,9 @@ def _of_file(
         if eot is None and sidecar is None:
             eot = _usual_end(model)
         divides = kind in ("npy", "bin")
+        several = reading.documents is not None and reading.documents > 1
+        unmarked = reading.documents if divides and eot is None and several else None
+        options.check_marked(show_path(path), unmarked)
         asked = ReadOptions(model, reading.dtype, None, eot, reading.sha256, reading.documents)
         batches = READERS[kind](stream, show_path(path), asked)
 
@@ -247,7 +262,7 @@ def _of_file(
                 ids = batch.ids + array("I", [eot]) if ended and eot is not None else batch.ids
                 yield Row(ids, ended, batch.done)
 
-        facts = Facts(show_path(path), kind, reading.dtype if divides else None, "document", eot)
+        facts = Facts(show_path(path), kind, reading.dtype if divides else None, "document", eot, unmarked)
         report = measure(model, rows(), facts, wanted=options.wanted, most=options.most)
     options.check(report, listener)
     return InspectedData(report, model)
@@ -267,7 +282,7 @@ def _tokenizer_of(
     path: str, tokenizer: AnyTokenizer | None, name: str | None, sha256: str | None, listener: Listener
 ) -> Tokenizer:
     """Return the tokenizer whose ids they are: the one that is asked for, or the one that is named beside them."""
-    from bpe_cli.jobs.tokenizers import load_tokenizer
+    from bpe_cli.jobs.tokenizers import load_recorded, load_tokenizer, unnamed
     from bpe_cli.tokenizer import fingerprint
 
     if tokenizer is not None:
@@ -281,19 +296,5 @@ def _tokenizer_of(
             listener.note(f"{path} was encoded with {name or 'another tokenizer'}, which differs from this one")
         return model
     if name is None:
-        raise UsageError(
-            f"nothing says which tokenizer the ids in {path} are from", hint="name the right one: `tokenizer=FILE`"
-        )
-    try:
-        model = load_tokenizer(name)
-    except (InputError, UsageError, FormatError) as error:
-        raise UsageError(
-            f"{path} was encoded with {name}, which is not found: {error.message}",
-            hint="name the right one: `tokenizer=FILE`",
-        ) from error
-    if sha256 is not None and fingerprint(model) != sha256:
-        raise UsageError(
-            f"{path} was encoded with {name}, and this name now stands for another tokenizer",
-            hint="name the right one: `tokenizer=FILE`",
-        )
-    return model
+        raise unnamed(path)
+    return load_recorded(name, sha256, path)

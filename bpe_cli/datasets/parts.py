@@ -92,10 +92,11 @@ class Layout:
                 )
         elif self.to in UNINDEXED and (not self.is_even if self.length else self.eot is None or divided):
             what = "sequences" if self.length else "documents"
+            marked = "" if self.length or self.eot is not None else ', or with `eot="auto"`'
             raise UsageError(
                 f"nothing says where the {what} of {show_path(folder)} end: only their ids were written",
-                hint="prepare it in a format with an index, such as megatron; a program can read rows of N ids with "
-                "`TokenDataset(folder, length=N)`",
+                hint=f"prepare it in a format with an index, such as megatron{marked}; a program can read rows of N "
+                "ids with `TokenDataset(folder, length=N)`",
             )
 
     def rows_of(self, record: Record) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -69,8 +68,8 @@ def count_corpus(
         TrainingError: if the text cannot be cut, or no document is left to train on.
     """
     trainer = trainer_for(options)
-    if trainer.takes_lines(options) and source.documents == "whole":
-        source = replace(source, documents="lines")
+    if trainer.takes_lines(options):
+        source = source.by_lines()
     patterns, streams = trainer.slow_patterns(options), streams or Streams()
     untrained = trainer.untrained(options)
     with reading_to_count(

@@ -89,8 +89,8 @@ def count_parts(
     trainer = trainer_for(options)
     if not source.paths or "-" in source.paths or source.text is not None:
         raise UsageError("only files can be counted in parts, not stdin or a text", hint="name files or folders")
-    if trainer.takes_lines(options) and source.documents == "whole":
-        source = replace(source, documents="lines")
+    if trainer.takes_lines(options):
+        source = source.by_lines()
     settings = settings_of(source, options)
     check_folder(place.path)
     inputs = find_documents(

@@ -16,10 +16,13 @@ from bpe_cli.support.listening import SILENCE, Listener
 if TYPE_CHECKING:
     from bpe_cli.corpus import Input
     from bpe_cli.jobs.files import Destination
-    from bpe_cli.jobs.tokenizers import AnyTokenizer
+    from bpe_cli.jobs.tokenizers import AnyTokenizer, TokenizerChoice
     from bpe_cli.sinks.atomic import Output
-    from bpe_cli.sinks.base import Batch, Dtype, ReadOptions
+    from bpe_cli.sinks.base import Batch, Dtype
     from bpe_cli.tokenizer import Tokenizer
+
+    _Named = tuple[TokenizerChoice, str | None]
+    """A tokenizer that a record names, and its fingerprint, if the record has one."""
 
 _HEAD_BYTES = 64
 """So much of a file tells in which format it is."""
@@ -74,25 +77,25 @@ def decode(
 
     Args:
         paths: Files, folders, glob patterns, ``-`` for stdin; none means stdin.
-        tokenizer: A tokenizer, its file, or its name.
+        tokenizer: A tokenizer, its file, or its name. In place of a ``TokenizerChoice`` that ``is_default``, each input
+            is decoded by the tokenizer that its record names, if that is another.
         options: What is read and written.
         output: A file, which appears only when it is complete, or a binary stream.
         listener: Receives progress and notes.
         streams: The streams around the job.
 
     Raises:
-        UsageError: if the options do not fit the tokenizer or an input, or the output would replace an input.
+        UsageError: if the options do not fit the tokenizer or an input, the output would replace an input, or the
+            tokenizer that a record names is not found or is another one now.
         InputError: if an input cannot be read, or is damaged, or an id has no token.
         OutputError: if the output cannot be written.
     """
     from bpe_cli.corpus import Inputs
-    from bpe_cli.jobs.tokenizers import files_of, load_tokenizer
+    from bpe_cli.jobs.tokenizers import files_of, load_recorded, load_tokenizer
     from bpe_cli.sinks.atomic import check_writable
-    from bpe_cli.sinks.base import ReadOptions
     from bpe_cli.sinks.compressing import check_compressing
     from bpe_cli.sinks.read import READERS
     from bpe_cli.sinks.sidecar import sidecar_path
-    from bpe_cli.tokenizer.special_tokens import edges_of
 
     options, streams, target = options or DecodeOptions(), streams or Streams(), Target.of(output)
     if options.format is not None and options.format not in READERS:
@@ -101,20 +104,25 @@ def decode(
         check_compressing(target.path)
         check_writable(target.path)
     model = load_tokenizer(tokenizer)
-    edges = edges_of(model, bos=options.bos, eot=options.eot)
     written = [("`output`", target.path)]
     inputs = Inputs.resolve(
         paths, stdin=streams.read, on_skip=listener.note, look=_look,
         otherwise="ids can be piped in: echo 24912 2375 | bpe decode",
     )  # fmt: skip
     records = ((f"the record of {item.name}", sidecar_path(item.path)) for item in inputs.items if item.path != "-")
-    check_kept(written, [*read_inputs(inputs), *files_of(tokenizer), *records], streams, target)
+    named = [_named_beside(item, tokenizer, model) for item in inputs.items]
+    decodings: dict[_Named | None, _Decoding] = {}
+    for item, other in zip(inputs.items, named, strict=True):
+        if other not in decodings:
+            used = (tokenizer, model) if other is None else (other[0], load_recorded(*other, item.name))
+            decodings[other] = _Decoding(*used, options, listener)
+    files = [each for decoding in decodings.values() for each in files_of(decoding.tokenizer)]
+    check_kept(written, [*read_inputs(inputs), *files, *records], streams, target)
     with listener.task("decoding", inputs.total_bytes) as advance, target.open() as out:
-        asked = ReadOptions(model, options.dtype, edges.bos, edges.eot)
-        decoding = _Decoding(model, partial(with_layout, tokenizer, model), options, asked, out, listener)
-        for item in inputs.items:
-            decoding.decode(item, streams, advance)
-    return Decoded(decoding.documents, decoding.tokens)
+        for item, other in zip(inputs.items, named, strict=True):
+            decodings[other].decode(item, streams, out, advance)
+    done = decodings.values()
+    return Decoded(sum(each.documents for each in done), sum(each.tokens for each in done))
 
 
 def _look(path: str) -> tuple[None, bytes] | None:
@@ -127,6 +135,28 @@ def _look(path: str) -> tuple[None, bytes] | None:
         return None, b""
     head = head_of(path)
     return None if is_sidecar(head) else (None, head)
+
+
+def _named_beside(item: Input, tokenizer: AnyTokenizer, model: Tokenizer) -> _Named | None:
+    """Return the tokenizer that the record of an input names, and its fingerprint; None to decode by the given one.
+
+    Raises:
+        UsageError: if nobody has named a tokenizer, and the record says only that it was not the default.
+    """
+    from bpe_cli.jobs.tokenizers import TokenizerChoice, unnamed
+    from bpe_cli.sinks.sidecar import load_sidecar
+
+    if not isinstance(tokenizer, TokenizerChoice) or not tokenizer.is_default or item.path == "-":
+        return None
+    try:
+        sidecar = load_sidecar(item.path)
+    except InputError:  # it is something else's, or whoever reads it says what is wrong
+        return None
+    if sidecar is None or sidecar.is_of(model) or sidecar.is_of(with_layout(tokenizer, model)):
+        return None
+    if sidecar.tokenizer_name is None:
+        raise unnamed(item.name)
+    return replace(tokenizer, name=sidecar.tokenizer_name, is_default=False), sidecar.tokenizer_sha256
 
 
 def with_layout(tokenizer: AnyTokenizer, model: Tokenizer) -> Tokenizer:
@@ -147,36 +177,33 @@ class _Decoding:
     is not the tokenizer's.
 
     Attributes:
+        tokenizer: What named the tokenizer.
         documents: How many documents were decoded.
         tokens: How many ids they had.
     """
 
-    def __init__(
-        self,
-        model: Tokenizer,
-        with_layout: Callable[[], Tokenizer],
-        options: DecodeOptions,
-        asked: ReadOptions,
-        out: Output,
-        listener: Listener,
-    ) -> None:
+    def __init__(self, tokenizer: AnyTokenizer, model: Tokenizer, options: DecodeOptions, listener: Listener) -> None:
+        from bpe_cli.sinks.base import ReadOptions
+        from bpe_cli.tokenizer.special_tokens import edges_of
+
+        self.tokenizer = tokenizer
         self._model = model
-        self._with_layout = with_layout
+        self._with_layout = partial(with_layout, tokenizer, model)
         self._options = options
-        self._out = out
         self._listener = listener
-        self._asked = asked
+        edges = edges_of(model, bos=options.bos, eot=options.eot)
+        self._asked = ReadOptions(model, options.dtype, edges.bos, edges.eot)
         self.documents = self.tokens = 0
 
-    def decode(self, item: Input, streams: Streams, advance: Callable[[int], None]) -> None:
-        """Decode an input."""
+    def decode(self, item: Input, streams: Streams, out: Output, advance: Callable[[int], None]) -> None:
+        """Decode an input into an output."""
         from bpe_cli.corpus import open_stream
         from bpe_cli.corpus.opening import is_url
         from bpe_cli.sinks.read import kind_of, read_batches
         from bpe_cli.sinks.sidecar import complete, is_as_described
         from bpe_cli.tokenizer.streaming import CharacterStream
 
-        options, out = self._options, self._out
+        options = self._options
         is_raw = options.format in (None, "bin") and is_as_described(item.path)
         with (
             _hinting_at_numbers(item.path, options.format),
@@ -196,8 +223,8 @@ class _Decoding:
                 self._asked = replace(self._asked, tokenizer=self._model)
             if kind in ("npy", "bin") and is_url(item.path):
                 self._listener.note(
-                    f"the record of {item.name} is not read, as only one on disk is: `dtype`, `bos` and `eot` say what "
-                    "it says"
+                    f"the record of {item.name} is not read, as only one on disk is: `tokenizer`, `dtype`, `bos` and "
+                    "`eot` say what it says"
                 )
             reading, sidecar = complete(kind, item.path, self._asked, self._model)
             if sidecar is not None and not (sidecar.is_of(self._model) or sidecar.is_of(self._with_layout())):

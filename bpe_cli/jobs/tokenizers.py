@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.jobs.files import read_counts
 from bpe_cli.support.core_arguments import bytes_of, wrong_type
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -88,6 +88,7 @@ class TokenizerChoice:
         frequencies: A file of tokens and counts: with ``longest``, the most frequent of one length goes first.
         way_out: What else the hint says if its file is broken; None for nothing.
         label: What reports call it; None for its name.
+        is_default: Whether nobody has named it: ids are then decoded by the tokenizer that is named beside them.
 
     Raises:
         UsageError: if there are frequencies, and it is not the longest token that goes first.
@@ -100,6 +101,7 @@ class TokenizerChoice:
     frequencies: str | None = None
     way_out: str | None = None
     label: str | None = None
+    is_default: bool = False
 
     def __post_init__(self) -> None:
         if self.frequencies is not None and self.inference != "longest":
@@ -166,6 +168,42 @@ def load_tokenizer(tokenizer: AnyTokenizer, name: str = "tokenizer") -> Tokenize
     if not isinstance(tokenizer, Tokenizer):
         raise wrong_type(name, "a Tokenizer, a str or a path", tokenizer)
     return tokenizer
+
+
+def load_recorded(tokenizer: AnyTokenizer, sha256: str | None, path: str) -> Tokenizer:
+    """Return the tokenizer that is named beside ids, loaded, if it is still the one that made them.
+
+    Args:
+        tokenizer: What names it.
+        sha256: Its fingerprint; None if that is unknown.
+        path: What messages call the ids.
+
+    Raises:
+        UsageError: if it cannot be loaded, or has another fingerprint.
+    """
+    from bpe_cli.tokenizer import fingerprint
+
+    name = name_of(tokenizer)
+    try:
+        model = load_tokenizer(tokenizer)
+    except (InputError, UsageError, FormatError) as error:
+        raise UsageError(
+            f"{path} was encoded with {name}, which is not found: {error.message}",
+            hint="name the right one: `tokenizer=FILE`",
+        ) from error
+    if sha256 is not None and fingerprint(model) != sha256:
+        raise UsageError(
+            f"{path} was encoded with {name}, and this name now stands for another tokenizer",
+            hint="name the right one: `tokenizer=FILE`",
+        )
+    return model
+
+
+def unnamed(path: str) -> UsageError:
+    """Make the error for ids of which nothing says by which tokenizer they were made."""
+    return UsageError(
+        f"nothing says which tokenizer the ids in {path} are from", hint="name the right one: `tokenizer=FILE`"
+    )
 
 
 def name_of(tokenizer: AnyTokenizer) -> str:

@@ -98,6 +98,8 @@ class DataReport:
         unknown: How many ids have no token.
         first_unknown: The first of these: the row, counted from 1, and the id; None if there is none.
         shown: The rows that were asked for.
+        is_marked: Whether something marks where rows end. If not, only their number is known: there are no lengths, and
+            the one row that is shown holds the ids of all.
     """
 
     name: str
@@ -112,17 +114,19 @@ class DataReport:
     unknown: int
     first_unknown: tuple[int, int] | None
     shown: tuple[ShownRow, ...]
+    is_marked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of ids before they are read: see ``DataReport``."""
+    """What is known of ids before they are read: see ``DataReport``; and the number of rows that nothing divides."""
 
     name: str
     format: str
     dtype: str | None
     unit: str
     eot: int | None
+    unmarked: int | None = None
 
 
 class Meter:
@@ -194,9 +198,12 @@ class Meter:
     def report(self, facts: Facts) -> DataReport:
         """Return what was measured."""
         ends = Ends(self._eot, self._ended, self._first_open, self._inside)
+        is_marked = facts.unmarked is None
+        rows = self._rows if facts.unmarked is None else facts.unmarked
         return DataReport(
-            facts.name, facts.format, facts.dtype, self._tokenizer.name, facts.unit, self._rows, self._tokens,
-            lengths_of(self._lengths), ends, self._unknown, self._first_unknown, tuple(self._shown),
+            facts.name, facts.format, facts.dtype, self._tokenizer.name, facts.unit, rows, self._tokens,
+            lengths_of(self._lengths) if is_marked else None, ends, self._unknown, self._first_unknown,
+            tuple(self._shown), is_marked,
         )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from bpe_cli.errors import InputError, OutputError, UsageError
 from bpe_cli.sinks.base import ANOTHER_RUN, HIGHEST_ID, Batch, Dtype, ReadOptions, Sink, SinkOptions, chunks_of
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
-from bpe_cli.support.messages import quote
+from bpe_cli.support.messages import plural, quote
 
 if TYPE_CHECKING:
     from typing import IO, Any
@@ -348,7 +348,8 @@ def _numbers(
             yield widen(data, number, place, name)
         place += whole // number.width
     if held:
-        raise InputError(f"{name}: it ends inside a number of {number.width} bytes, after {place:,} whole ones")
+        counted = plural(place, "whole number")
+        raise InputError(f"{name}: it ends inside a number of {number.width} bytes, after {counted}")
     if length is not None and place < length:
         raise InputError(f"{name}: it ends after {place:,} of the {length:,} numbers that its header promises")
     if digest is not None and digest.hexdigest() != sha256:

@@ -10,13 +10,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator
 
-from bpe_cli.errors import InputError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.sinks.base import HIGHEST_ID, Batch, ReadOptions, Table, chunks_of, without_edges
 from bpe_cli.sinks.lines import escaped
 from bpe_cli.sinks.naming import IN_PLACE, sink_of_name
 from bpe_cli.sinks.numbers import NPY_MAGIC, read_bin, read_npy
 from bpe_cli.sinks.sidecar import is_described
 from bpe_cli.support.fast_typing import TYPE_CHECKING
+from bpe_cli.support.messages import show_path
 
 if TYPE_CHECKING:
     from typing import IO
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
 
 _LONGEST_WORD = 1 << 20
+_OF_LINES = 'each line is an object: {"ids": [1, 2, 3]}'
 
 
 def read_batches(
@@ -50,12 +52,20 @@ def kind_of(path: str, head: bytes) -> str:
 
     >>> kind_of("x.tokens", b"{"), kind_of("-", b'{"ids":[1]}'), kind_of("x.bin", NPY_MAGIC), kind_of("x", b"7")
     ('tokens', 'jsonl', 'npy', 'ids')
+
+    Raises:
+        UsageError: if the name is that of counts.
     """
     if head.startswith(NPY_MAGIC):
         return "npy"
     named = sink_of_name(path)
     if named in READERS:
         return named
+    if named == "count":
+        raise UsageError(
+            f"{show_path(path)} is named like the counts that `bpe encode --to count` writes, which are not ids",
+            hint="encode to ids, or give the file another name if it holds ids",
+        )
     if head.lstrip()[:1] == b"{":
         return "jsonl"
     return "bin" if path != "-" and is_described(path) else "ids"
@@ -98,10 +108,12 @@ def read_jsonl(stream: IO[bytes], name: str, _: ReadOptions) -> Iterator[Batch]:
             value = orjson.loads(line)
         except orjson.JSONDecodeError as error:
             byte = len(line.decode("utf-8", "replace")[: error.pos].encode()) + 1
-            raise InputError(f"{where}:{byte}: invalid JSON: {error.msg}") from error
+            raise InputError(
+                f"{where}:{byte}: invalid JSON: {error.msg}", hint=f"{_OF_LINES}; bpe inspect shows data sets"
+            ) from error
         ids = value.get("ids") if isinstance(value, dict) else None
         if not isinstance(ids, list):
-            raise InputError(f"{where}: there is no list 'ids'", hint='each line is an object: {"ids": [1, 2, 3]}')
+            raise InputError(f"{where}: there is no list 'ids'", hint=_OF_LINES)
         if not set(map(type, ids)) <= {int}:
             bad = next(word for word in ids if type(word) is not int)
             raise InputError(f"{where}: {_show(orjson.dumps(bad))} in 'ids' is not a token id")

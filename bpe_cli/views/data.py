@@ -12,7 +12,7 @@ from bpe_cli.views.tokens import NO_NOTES, Notes, TokenView
 from bpe_cli.views.visible import harmless, visible
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.data import DataReport, Ends, Lengths
+    from bpe_cli.reports.data import DataReport, Ends, Lengths, ShownRow
     from bpe_cli.views.blocks import Block
 
 
@@ -45,23 +45,32 @@ class DataView:
         yield Line(_ends(report, self.eot))
         if report.first_unknown is not None:
             where, token_id = report.first_unknown
+            place = f" in {report.unit} {whole(where)}" if report.is_marked else ""
             yield Line(
                 ("warning: ", "bold yellow"),
-                f"{count(report.unknown, 'id')} without a token in this tokenizer, the first {token_id} in "
-                f"{report.unit} {whole(where)}: the ids are another tokenizer's",
+                f"{count(report.unknown, 'id')} without a token in this tokenizer, the first {token_id}{place}: "
+                "the ids are another tokenizer's",
             )
         if report.lengths is not None:
             yield from _lengths(report.lengths, report)
         for row in report.shown:
             yield Gap()
-            yield Heading(f"{report.unit} {whole(row.number)}: {count(row.length, 'token')}")
+            yield Heading(heading_of(row, report))
             yield TokenView(row.segmentation, notes=self.notes, limit=None, totals=False, marked=self.marked)
             if row.length > row.segmentation.token_count:
                 yield Line(f"and {count(row.length - row.segmentation.token_count, 'more token')}", style="italic")
 
 
+def heading_of(row: ShownRow, report: DataReport) -> str:
+    """Return what stands above a row."""
+    what = f"{report.unit} {whole(row.number)}" if report.is_marked else f"all {report.unit}s"
+    return f"{what}: {count(row.length, 'token')}"
+
+
 def _ends(report: DataReport, name: str | None) -> str:
     ends, unit = report.ends, report.unit
+    if not report.is_marked:
+        return f"the ends of the {unit}s are not marked: no token was written there"
     if ends.eot is None:
         return f"nothing says where a {unit} ends: no token is known to end one"
     shown = visible(name.encode("utf-8", "surrogateescape")) if name else "the token"

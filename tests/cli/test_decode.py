@@ -194,7 +194,7 @@ OTHER_HINT = "are these the ids of another tokenizer?"
         ("jsonl", b'{"ids":[1,2.0]}', "stdin:1: '2.0' in 'ids' is not a token id", None),
         ("jsonl", b'{"ids":"1"}', "stdin:1: there is no list 'ids'", JSONL_HINT),
         ("jsonl", b"[1]", "stdin:1: there is no list 'ids'", JSONL_HINT),
-        ("bin", b"abc", "stdin: it ends inside a number of 2 bytes, after 1 whole ones", None),
+        ("bin", b"abc", "stdin: it ends inside a number of 2 bytes, after 1 whole number", None),
         (
             "bin",
             b"\xff\xff",
@@ -215,7 +215,7 @@ def test_lying_lengths(tmp_path):
     whole = (tmp_path / "x").read_bytes()
     (tmp_path / "x").write_bytes(whole[:-1])
     assert call("decode", *GPT2, "--from", "npy", "x", cwd=tmp_path) == (
-        2, b"hi", error("x: it ends inside a number of 2 bytes, after 1 whole ones"),
+        2, b"hi", error("x: it ends inside a number of 2 bytes, after 1 whole number"),
     )  # fmt: skip
     (tmp_path / "x").write_bytes(whole.replace(b"(2,), }" + 12 * b" ", b"(9999999999999,), }"))
     assert call("decode", *GPT2, "--from", "npy", "x", cwd=tmp_path).err == error(
@@ -278,3 +278,80 @@ def test_no_documents_stay_none(to, tmp_path):
     # A document without tokens is one.
     assert call("encode", "empty.txt", "-t", "gpt2", "--to", to, "-o", "ids", cwd=tmp_path).status == 0
     assert call("decode", "ids", "-t", "gpt2", "--from", to, "--lines", cwd=tmp_path).out == b"\n"
+
+
+def test_counts_are_not_ids(tmp_path):
+    (tmp_path / "x.count").write_text("2\n")
+    message = "x.count is named like the counts that `bpe encode --to count` writes, which are not ids"
+    hint = "encode to ids, or give the file another name if it holds ids"
+    for command in ("decode", "inspect --documents 1"):
+        assert call(*command.split(), "x.count", *GPT2, cwd=tmp_path) == (2, b"", error(message, hint))
+    assert call("decode", "x.count", *GPT2, "--from", "ids", cwd=tmp_path) == (0, b"#", "")
+
+
+def test_json_that_is_not_in_lines_says_what_lines_are(tmp_path):
+    (tmp_path / "in.txt").write_text("hi")
+    assert call("prepare", "in.txt", *GPT2, "-o", "set", "-q", cwd=tmp_path).status == 0
+    for name in ("set", "set/manifest.json"):
+        assert call("decode", name, *GPT2, cwd=tmp_path).err == error(
+            "set/manifest.json:1:2: invalid JSON: unexpected end of data", f"{JSONL_HINT}; bpe inspect shows data sets"
+        )
+
+
+# -- which tokenizer -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    """Return a folder with ids of two tokenizers, whose records say so."""
+    (tmp_path / "in.txt").write_text("low lower lowest")
+    assert call("train", "in.txt", "-s", "260", "-o", "small.json", "-q", cwd=tmp_path).status == 0
+    for name, tokenizer, text in (("a.bin", "gpt2", "hello world"), ("b.npy", "small.json", " lower")):
+        words = ("-T", text, "-t", tokenizer, "--eot", "50256" if tokenizer == "gpt2" else "0", "-o", name, "-q")
+        assert call("encode", *words, cwd=tmp_path) == (0, b"", "")
+    return tmp_path
+
+
+def test_each_input_is_decoded_by_the_tokenizer_that_its_record_names(recorded):
+    """Without -t, ids of gpt2 were decoded by o200k_base, and the exit status was 0."""
+    assert call("decode", "a.bin", cwd=recorded) == (0, b"hello world", "")
+    assert call("decode", "a.bin", "b.npy", "a.bin", cwd=recorded) == (0, b"hello world lowerhello world", "")
+    done = call("decode", "a.bin", "b.npy", "-o", "out.txt", cwd=recorded)
+    assert (done.status, done.err.startswith("2 documents, ")) == (0, True)
+    assert call("encode", "-T", "hi", "-o", "c.bin", "-q", cwd=recorded).status == 0
+    assert call("decode", "c.bin", cwd=recorded) == (0, b"hi", "")
+    note = "note: a.bin was encoded with gpt2, which differs from this one\n"
+    assert call("decode", "a.bin", env={"BPE_TOKENIZER": "p50k_base"}, cwd=recorded) == (0, b"hello world", note)
+    (recorded / "pyproject.toml").write_text('[tool.bpe_cli]\ntokenizer = "p50k_base"\n')
+    assert call("decode", "a.bin", cwd=recorded).err.endswith(note)
+
+
+def test_the_token_around_documents_is_that_tokenizers(recorded):
+    assert call("train", "in.txt", "-s", "261", "--special", "[E]", "-o", "e.json", "-q", cwd=recorded).status == 0
+    assert call("encode", "-T", "low", "-t", "e.json", "--bos", "[E]", "-o", "e.bin", "-q", cwd=recorded).status == 0
+    assert call("decode", "e.bin", "--bos", "[E]", cwd=recorded) == (0, b"low", "")
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "message"),
+    [
+        ({"name": "./nosuch", "sha256": "0" * 64}, "a.bin was encoded with ./nosuch, which is not found: "),
+        ({"name": "gpt2", "sha256": "0" * 64}, "a.bin was encoded with gpt2, and this name now stands for another"),
+        ({"name": None, "sha256": "0" * 64}, "nothing says which tokenizer the ids in a.bin are from"),
+    ],
+)
+def test_a_record_of_a_tokenizer_that_is_not_there(recorded, tokenizer, message):
+    record = json.loads((recorded / "a.bin.json").read_text())
+    (recorded / "a.bin.json").write_text(json.dumps(record | {"tokenizer": tokenizer}))
+    done = call("decode", "a.bin", "-o", "out.txt", cwd=recorded)
+    assert (done.status, (recorded / "out.txt").exists()) == (2, False)
+    assert done.err.startswith(f"error: {message}")
+    assert done.err.endswith("\n\nhint: name the right one: -t FILE\n")
+    assert call("decode", "a.bin", *GPT2, "-q", cwd=recorded) == (0, b"hello world", "")
+
+
+def test_the_tokenizer_that_a_record_names_is_not_replaced(recorded):
+    before = (recorded / "small.json").read_bytes()
+    done = call("decode", "b.npy", "-o", "small.json", cwd=recorded)
+    assert (done.status, done.err.splitlines()[0]) == (2, "error: -o would replace the tokenizer")
+    assert (recorded / "small.json").read_bytes() == before

@@ -201,3 +201,40 @@ def test_what_is_not_whole_is_bad_input(folder):
     for status, *words in ((2, "inspect"), (1, "prepare", "--check"), (1, "prepare", "--finish")):
         done = call(*words, "set", cwd=folder)
         assert (done.status, "part-00000.bin has 0 bytes in place of" in done.err) == (status, True)
+
+
+@pytest.mark.parametrize("name", ["m.bin", "m.npy"])
+def test_documents_whose_ends_are_not_marked_are_counted(tmp_path, name):
+    """They were one document, whatever the record said."""
+    (tmp_path / "in.txt").write_text("one\ntwo three\n")
+    assert call("encode", "in.txt", *GPT2, "--lines", "-o", name, "-q", cwd=tmp_path).status == 0
+    done = call("inspect", name, cwd=tmp_path)
+    assert (done.status, done.err) == (0, "")
+    assert done.text == (
+        f"{name}: 2 documents, 3 tokens ({name[2:]}, u16, gpt2)\n"
+        "the ends of the documents are not marked: no token was written there\n\n"
+        "all documents: 3 tokens\none|two|·three\n"
+    )
+    said = error(
+        f"{name} has 2 documents, whose ends are not marked: none can be shown by itself",
+        "encode the texts again with --eot auto, which marks them",
+    )
+    for documents in ("1", "2", "3:"):
+        assert call("inspect", name, "--documents", documents, cwd=tmp_path) == (2, b"", said)
+    value = json.loads(call("inspect", name, "--json", cwd=tmp_path).out)
+    assert (value["rows"], value["tokens"], value["lengths"], len(value["shown"])) == (2, 3, None, 1)
+    call("inspect", name, "--html", "page.html", "-q", cwd=tmp_path)
+    assert "<h2>all documents: 3 tokens</h2>" in (tmp_path / "page.html").read_text("utf-8")
+    assert call("train", "in.txt", "-s", "256", "-o", "small.json", "-q", cwd=tmp_path).status == 0
+    warning = "warning: 3 ids without a token in this tokenizer, the first 505: the ids are another tokenizer's\n"
+    assert warning in call("inspect", name, "-t", "small.json", "-q", cwd=tmp_path).text
+
+
+def test_a_data_set_without_ends_says_both_ways_out(folder):
+    assert call("prepare", "in.txt", *GPT2, "-o", "set", "-q", cwd=folder).status == 0
+    assert call("inspect", "set", cwd=folder).err.splitlines()[-1] == (
+        "hint: prepare it in a format with an index, such as megatron, or with --eot auto; a program can read rows of "
+        "N ids with `TokenDataset(folder, length=N)`"
+    )
+    assert call("prepare", "in.txt", *GPT2, "--eot", "auto", "-o", "marked", "-q", cwd=folder).status == 0
+    assert "marked: 1 document, " in call("inspect", "marked", cwd=folder).text

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
+import tarfile
 
 import pytest
 
+import bpe_cli
 from bpe_cli.cli import app
 from bpe_cli.cli.options import parameters_of
 from tests.cli_runner import call, error, run
@@ -189,3 +192,28 @@ def test_ids_of_ours_are_no_text(folder):
         ),
     )
     assert call("decode", "ids", "--from", "bin", "-t", "gpt2", cwd=folder) == (0, b"hello", "")
+
+
+@pytest.mark.parametrize("option", ["--lines", "--jsonl"])
+def test_a_member_of_an_archive_is_not_divided(folder, option):
+    """The option was passed over without a word; in a project's defaults it means only what can be divided."""
+    with tarfile.open(folder / "x.tar", "w") as archive:
+        member = tarfile.TarInfo("a.txt")
+        member.size = 4
+        archive.addfile(member, io.BytesIO(b"a\nb\n"))
+    refused = error(
+        f"{option} reads the lines of files, and x.tar is a tar archive, of which each member is one document",
+        f"leave {option} out, or unpack the archive, as in: tar -xf FILE",
+    )
+    counting = ("encode", "x.tar", "-t", "gpt2", "--to", "count")
+    for words in (counting, ("train", "x.tar", "-s", "258", "-o", "t"), ("compare", "x.tar", "-t", "gpt2"),
+                  ("prepare", "x.tar", "-t", "gpt2", "-o", "set")):  # fmt: skip
+        assert call(*words, option, cwd=folder) == (2, b"", refused)
+    assert call(*counting, cwd=folder) == (0, b"4\n", "")
+    (folder / "pyproject.toml").write_text(f"[tool.bpe_cli]\n{option[2:]} = true\n")
+    assert call(*counting, cwd=folder).out == b"4\n"
+    assert call("train", "x.tar", "-s", "256", "-o", "t.json", "-q", "--no-config", cwd=folder) == (0, b"", "")
+    assert call("encode", "x.tar", "-t", "gpt2", "--to", "segmented", "--no-config", cwd=folder) == (0, b"a\nb\n", "")
+    lines = io.BytesIO()
+    assert bpe_cli.segment_files("gpt2", folder / "x.tar", lines).documents == 2
+    assert lines.getvalue() == b"a\nb\n"

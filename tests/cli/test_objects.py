@@ -54,7 +54,8 @@ def test_a_record_beside_an_object_is_not_read(shelf: Shelf, tmp_path: Path) -> 
     put(shelf, tmp_path / "data", {"x.bin": b"\x40\0"})
     url = f"{roots(shelf)['s3']}x.bin"
     done = call("decode", url, "-t", "gpt2", env=dict(environment(shelf)))
-    said = f"note: the record of {url} is not read, as only one on disk is: --dtype, --bos and --eot say what it says\n"
+    ours = "-t, --dtype, --bos and --eot say what it says"
+    said = f"note: the record of {url} is not read, as only one on disk is: {ours}\n"
     assert (done.status, done.out, done.err) == (0, b"a", said)
 
 
@@ -63,6 +64,15 @@ def test_a_folder_of_ids_in_a_store_is_read(shelf: Shelf, tmp_path: Path) -> Non
     put(shelf, tmp_path / "data", {"ids/x.bin": b"\x40\0", "ids/x.bin.json": b'{"schema": "bpe-ids/1"}'})
     done = call("decode", f"{roots(shelf)['s3']}ids/", "-t", "gpt2", "-q", env=dict(environment(shelf)))
     assert done == (0, b"a", "")
+
+
+def test_a_data_set_in_a_store_is_not_read_as_text(shelf: Shelf, tmp_path: Path) -> None:
+    record = b'{\n  "parts": [],\n  "schema": "bpe-dataset-plan/1"\n}\n'
+    put(shelf, tmp_path / "data", {"set/a.txt": b"hi", "set/plan.json": record})
+    url = f"{roots(shelf)['s3']}set/"
+    done = call("encode", url, "-t", "gpt2", "--to", "count", env=dict(environment(shelf)))
+    said = f"note: {url}plan.json skipped: it is the record of a data set\n"
+    assert (done.status, done.out, done.err) == (0, b"1\n", said)
 
 
 def test_errors_name_the_url(shelf: Shelf) -> None:

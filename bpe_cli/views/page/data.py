@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bpe_cli.views.data import DataView
-from bpe_cli.views.labels import count, whole
+from bpe_cli.views.data import DataView, heading_of
+from bpe_cli.views.labels import count
 from bpe_cli.views.page.markup import rendered
 from bpe_cli.views.page.page import foot, head
 from bpe_cli.views.page.tokens import section
@@ -24,7 +24,7 @@ def data_page(report: DataReport, eot: str | None = None) -> Iterator[str]:
     yield from figures(data_charts(report))
     yield from rendered(DataView(replace(report, shown=()), eot).blocks())
     for row in report.shown:
-        heading = f"{report.unit} {whole(row.number)}: {count(row.length, 'token')}"
+        heading = heading_of(row, report)
         yield f'<section aria-label="{heading}">\n<h2>{heading}</h2>\n'
         yield from section(row.segmentation, str(row.number), None, summed=False)
         if row.length > row.segmentation.token_count:

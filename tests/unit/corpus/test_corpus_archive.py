@@ -258,3 +258,18 @@ def test_archives_are_inputs_like_others(tmp_path: Path) -> None:
     for member in ("", ".", "a/b", "jsonl"):
         with pytest.raises(UsageError):
             Source(paths, member=member)
+
+
+@pytest.mark.parametrize("documents_", ["lines", "jsonl"])
+def test_members_are_not_divided_into_lines(tmp_path: Path, documents_: Any) -> None:
+    """Lines that were asked for were one document, and JSON lines were text."""
+    path = tmp_path / "x.tar"
+    path.write_bytes(tar([("a.txt", b"a\nb\n")]))
+    asked = Source((str(path),), documents=documents_)
+    with pytest.raises(
+        UsageError, match=f'^`documents="{documents_}"` reads the lines of files, and .* is a tar'
+    ) as it:
+        asked.inputs()
+    assert it.value.hint == f'leave `documents="{documents_}"` out, or unpack the archive, as in: tar -xf FILE'
+    assert read(Source((str(path),), documents=documents_, documents_are_default=True)) == [b"a\nb\n"]
+    assert read(Source((str(path),)).by_lines()) == [b"a\nb\n"]

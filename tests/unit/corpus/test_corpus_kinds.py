@@ -23,6 +23,7 @@ from bpe_cli.corpus.kinds import (
     JSONL,
     OBJECT,
     PARQUET,
+    SET_RECORD,
     TAR,
     TEXT,
     kind_of_file,
@@ -136,6 +137,18 @@ def test_ids_are_known_by_their_record(kind, tmp_path):
     assert kind("y.bin", (tmp_path / "x.bin").read_bytes()) is TEXT
     (tmp_path / "y.bin.json").write_text('{"schema": "another"}')
     assert kind_of_file(str(tmp_path / "y.bin"))[0] is TEXT
+
+
+@pytest.mark.parametrize("name", ["plan.json", "manifest.json", "part-00000.json", "part-0f.json"])
+@pytest.mark.parametrize("before", [0, 8172, 30_000])  # in the first bytes, across their end, and behind them
+def test_records_of_data_sets_are_known_by_name_and_schema(kind, name, before):
+    def written(schema):
+        return b'{\n  "bytes": "%s",\n  "schema": "%s"\n}\n' % (b"x" * before, schema)
+
+    assert kind(name, written(b"bpe-dataset-plan/1")) is kind(name, written(b"bpe-dataset/1")) is SET_RECORD
+    assert kind(name, written(b"other-dataset/1")) is kind(f"x{name}", written(b"bpe-dataset/1")) is TEXT
+    assert kind(name, b'{\n  "a": {\n    "schema": "bpe-dataset/1"\n  }\n}\n') is TEXT
+    assert kind(name, b'{\n  "a": "\\n  \\"schema\\": \\"bpe-dataset/1"\n}\n') is TEXT
 
 
 @given(st.one_of(st.text(max_size=400), st.builds(str.__add__, MARKS, st.text(max_size=20))))

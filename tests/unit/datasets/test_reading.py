@@ -123,9 +123,10 @@ def test_what_cannot_be_divided_is_refused(lines: Path, to: str) -> None:
     with pytest.raises(UsageError, match="nothing says where the documents") as caught:
         TokenDataset(prepared(lines, to=to))
     assert caught.value.hint is not None
-    assert caught.value.hint.startswith("prepare it in a format with an index")
-    with pytest.raises(UsageError, match="nothing says where the sequences"):
+    assert caught.value.hint.startswith('prepare it in a format with an index, such as megatron, or with `eot="auto"`;')
+    with pytest.raises(UsageError, match="nothing says where the sequences") as caught:
         TokenDataset(prepared(lines, to=to, eot="auto", length=8, way="best-fit", overwrite=True))
+    assert "eot" not in str(caught.value.hint)
     lines.write_text("a<|endoftext|>b\n" * 50)
     with pytest.raises(UsageError, match="nothing says where the documents"):
         TokenDataset(prepared(lines, to=to, eot="auto", specials="all", overwrite=True))

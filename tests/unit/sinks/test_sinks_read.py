@@ -214,7 +214,7 @@ class Pipe(Dripping):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (bytes(5), "x: it ends inside a number of 2 bytes, after 2 whole ones"),
+        (bytes(5), "x: it ends inside a number of 2 bytes, after 2 whole numbers"),
         (bytes(4), "x: it ends after 2 of the 3 numbers that its header promises"),
         (bytes(8), "x: more follows the 3 numbers that its header promises"),
     ],
