@@ -427,13 +427,15 @@ def choice_of(name: str | None, pattern: str | None = None, add_special: list[st
     """
     from bpe_cli.jobs.tokenizers import TokenizerChoice
 
+    variable = os.environ.get("BPE_TOKENIZER") if name is None else None
     if name is None:
-        name = os.environ.get("BPE_TOKENIZER") or _of_project()
+        name = variable or _of_project()
     if name == "":
         raise UsageError(
             "the name of a tokenizer is empty", hint='if a shell variable holds it, as in -t "$TOK", it may not be set'
         )
-    choice = TokenizerChoice(DEFAULT_TOKENIZER if name is None else name, pattern)
+    origin = "BPE_TOKENIZER" if variable else None
+    choice = TokenizerChoice(DEFAULT_TOKENIZER if name is None else name, pattern, origin=origin)
     return replace(choice, added=additions_of(add_special)) if add_special else choice
 
 

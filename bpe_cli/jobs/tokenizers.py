@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.jobs.files import read_counts
 from bpe_cli.support.core_arguments import bytes_of, wrong_type
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -88,6 +88,7 @@ class TokenizerChoice:
         frequencies: A file of tokens and counts: with ``longest``, the most frequent of one length goes first.
         way_out: What else the hint says if its file is broken; None for nothing.
         label: What reports call it; None for its name.
+        origin: What named it if the caller did not, a variable say: errors begin with it.
 
     Raises:
         UsageError: if there are frequencies, and it is not the longest token that goes first.
@@ -100,6 +101,7 @@ class TokenizerChoice:
     frequencies: str | None = None
     way_out: str | None = None
     label: str | None = None
+    origin: str | None = None
 
     def __post_init__(self) -> None:
         if self.frequencies is not None and self.inference != "longest":
@@ -126,11 +128,10 @@ class TokenizerChoice:
         """
         try:
             tokenizer = load(self.name, self.pattern)
-        except FormatError as error:
-            if self.way_out is None:
-                raise
-            hint = f"{error.hint}; {self.way_out}" if error.hint else self.way_out
-            raise FormatError(error.message, hint=hint) from error
+        except (UsageError, InputError, FormatError) as error:
+            message = f"{self.origin}: {error.message}" if self.origin else error.message
+            ways_out = [error.hint, self.way_out if isinstance(error, FormatError) else None]
+            raise type(error)(message, hint="; ".join(filter(None, ways_out)) or None) from error
         if self.added:
             tokenizer = tokenizer.with_special_tokens(self.added)
         if self.label is not None:

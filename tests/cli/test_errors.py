@@ -157,7 +157,17 @@ FORM_HINT = "for example: --add-special '<|im_start|>=100264'"
 )
 def test_an_unknown_tokenizer(name, message, hint):
     fails(call("encode", "-T", "a", "-t", name), message, hint)
-    fails(call("encode", "-T", "a", env={"BPE_TOKENIZER": name}), message, hint)
+    fails(call("encode", "-T", "a", env={"BPE_TOKENIZER": name}), f"BPE_TOKENIZER: {message}", hint)
+
+
+def test_what_a_variable_names_is_said_to_be_its_value(tmp_path):
+    (tmp_path / "text").write_text("low")
+    unknown = error('BPE_TOKENIZER: unknown tokenizer "gpt-two"', "did you mean gpt-4o or gpt-5 or gpt-4?")
+    for line in ("encode text", "decode text", "inspect -T a", "prepare text --to npy -o new", "inspect --chat text"):
+        result = call(*line.split(), cwd=tmp_path, env={"BPE_TOKENIZER": "gpt-two"})
+        assert result == (2, b"", unknown), line
+    broken = call("encode", "-T", "a", cwd=tmp_path, env={"BPE_TOKENIZER": "text"})
+    assert broken.err.startswith("error: BPE_TOKENIZER: text is text that begins 'low', not a tokenizer")
 
 
 @pytest.mark.parametrize(
