@@ -139,7 +139,11 @@ def test_commands_in_hints_work(tmp_path, name):
         (("truncate",), "there is no command 'truncate'", "`bpe encode --to text --truncate 256` does it"),
         (("verify", "a", "b"), "there is no command 'verify'", "`bpe compare a b --ids` does it"),
         (("play",), "there is no command 'play'", "`bpe inspect --live` does it"),
-        (("apply_bpe", "-c", "x"), "there is no command 'apply_bpe'", "here it is `bpe encode -t CODES --to segmented`"),
+        (
+            ("apply_bpe", "-c", "x"),
+            "there is no command 'apply_bpe'",
+            "here it is `bpe encode -t CODES --to segmented`",
+        ),
         (
             ("hello it's", "-t", "gpt2"),
             """there is no command before 'hello it'"'"'s'""",
@@ -232,7 +236,7 @@ def test_commands_in_hints_work(tmp_path, name):
         (
             ("encode", "-T", "x", "--to", "bin", "--eot", "<eos>"),
             "--eot '<eos>' is neither a special token of this tokenizer nor one of its ids",
-            "its special tokens begin with <|endoftext|>, <|endofprompt|>",
+            "its special tokens are <|endoftext|>, <|endofprompt|>",
         ),
     ],
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +23,15 @@ def fails(result, message, hint=None):
 
 
 # -- inputs ----------------------------------------------------------------------------------------
+
+
+def test_names_that_are_no_utf_8_are_counted_as_reports_write_them(tmp_path):
+    for name in (b"a\xff\xfe.txt", b"b.txt"):
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_bytes(b"hi")
+    result = call("encode", ".", "-t", "gpt2", "--to", "count", cwd=tmp_path)
+    assert result.text == "1 ./a\\xff\\xfe.txt\n1 ./b.txt\n2 total\n"
+    missing = call("encode", os.fsdecode(b"no\xff"), "-t", "gpt2", cwd=tmp_path)
+    assert missing.err.startswith("error: cannot read no\\xff: no such file\n")
 
 
 @pytest.mark.parametrize("command", ["encode", "inspect", "compare", "train"])
