@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from bpe_cli.cli.options import (
-    ONCE,
     Argument,
     Option,
     choices_of,
     defaults_of,
+    given_once,
     inner,
     is_list,
     is_number,
@@ -54,7 +54,7 @@ def read(
     values: dict[str, Any] = {}
     for name, (kind, each) in parameters.items():
         given = texts.get(name) or _of_environment(each, environment)
-        if name in ONCE and len(given) > 1:
+        if len(given) > 1 and name in given_once(parameters):
             raise Unclear(name)
         if name in flags:
             values[name] = flags[name]

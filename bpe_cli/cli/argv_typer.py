@@ -17,17 +17,18 @@ from bpe_cli.cli import help
 from bpe_cli.cli.objections import usage_error
 from bpe_cli.cli.options import (
     HELP,
-    ONCE,
     Argument,
     Option,
     call,
     choices_of,
     defaults_of,
+    given_once,
     inner,
     is_list,
     parameters_of,
     without_none,
 )
+from bpe_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from typing import Any
@@ -92,7 +93,8 @@ def _application(
 
         def parse_args(self: Any, context: Any, words: list[str]) -> Any:
             if not context.resilient_parsing:
-                _check_once(self.make_parser(context).parse_args(args=list(words))[2], context)
+                once = given_once(parameters_of(commands[name].run if name else root))
+                _check_once(self.make_parser(context).parse_args(args=list(words))[2], once)
             return kind.parse_args(self, context, words)
 
         own = {"get_help": lambda *_: help.text_of(name, root, commands, whole=whole), "parse_args": parse_args}
@@ -112,11 +114,11 @@ def _another() -> None:
     raise AssertionError
 
 
-def _check_once(given: list[Any], context: Any) -> None:
+def _check_once(given: list[Any], once: Mapping[str, str]) -> None:
     """Check that no option is given twice of which only the last would count."""
     for option in given:
-        if option.name in ONCE and given.count(option) > 1:
-            context.fail(f"{option.opts[-1]} is given twice, but can be given only once")
+        if option.name in once and given.count(option) > 1:
+            raise UsageError(f"{option.opts[-1]} is given twice, but can be given only once", hint=once[option.name])
 
 
 def _for_typer(

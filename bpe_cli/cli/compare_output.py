@@ -41,6 +41,9 @@ _ENDINGS: dict[Form, tuple[str, ...]] = {
 }
 """How files of each form are called; a name that says one asks for it."""
 
+_OWN_OPTIONS = {".html": "--html", ".htm": "--html", ".svg": "--svg", ".png": "--png"}
+"""The options that write what a name says and ``-o`` does not."""
+
 _CALLED: dict[Form, str] = {
     "json": "JSON", "csv": "CSV", "markdown": "Markdown", "latex": "LaTeX", "tables": "tables as text",
 }  # fmt: skip
@@ -223,7 +226,9 @@ class CompareOutput:
         if not chosen:
             chosen = [form for form, endings in _ENDINGS.items() if read_name(output).ending in endings]
         form = chosen[0] if chosen else "tables"
-        check_name("-o", output, _CALLED[form], (*_ENDINGS[form], *TEXT))
+        own = _OWN_OPTIONS.get(read_name(output).ending)
+        way_out = f"{own} {output} writes one" if own else None
+        check_name("-o", output, _CALLED[form], (*_ENDINGS[form], *TEXT), way_out=way_out)
         check_page_name(html)
         if written.plot and form != "tables":
             raise UsageError(f"--plot draws below the tables, and {_CALLED[form]} has none", hint="ask for one of them")

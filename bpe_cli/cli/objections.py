@@ -48,7 +48,10 @@ def _objection(error: Exception) -> str:
 
 def _no_command(name: str, rest: list[str], *, known: bool) -> UsageError | None:
     """Return the error of a word that is no command, if it is clear what to type; ``known``: a command is like it."""
-    if way := other_names.COMMANDS.get(name.replace("_", "-").lower()):
+    theirs = name.replace("_", "-").lower()
+    if template := other_names.TEMPLATES.get(theirs):
+        return UsageError(f"there is no command '{name}'", hint=f"here it is `bpe {template}`")
+    if way := other_names.COMMANDS.get(theirs):
         return UsageError(f"there is no command '{name}'", hint=_instead(way, rest))
     if known or not (os.path.exists(name) or " " in name):
         return None

@@ -71,8 +71,30 @@ class Option:
         self.answer = answer
 
 
-ONCE = frozenset(("text", "output"))
-"""The options of which the last may not replace the others in silence: a text would not be read, a file not written."""
+_ONE_PLACE = frozenset(
+    ("text", "tokenizer", "add_tokens", "merge", "output", "html", "counts_out", "id_map", "write_vocabulary")
+)
+"""The options that name one thing that is read or written."""
+_NAMES = frozenset(("allow_loss", "columns", "keep", "normalizer", "pre_tokenizer", "with_"))
+"""The options whose value is several names with commas between them."""
+
+
+def given_once(parameters: "Mapping[str, tuple[Any, Option | Argument]]") -> "dict[str, str]":
+    """Return the options of which the last may not replace the others in silence, with what to do instead.
+
+    A text would not be read, a file not written, a name passed over. Of other options, the last value counts: scripts
+    have defaults, which who runs them replaces.
+    """
+    ways = {}
+    for name, (kind, declared) in parameters.items():
+        kind = without_none(kind)
+        if isinstance(declared, Argument) or is_list(kind) or choices_of(kind, declared) is not None:
+            continue
+        if name in _ONE_PLACE:
+            ways[name] = "leave one of them out"
+        elif name in _NAMES:
+            ways[name] = f"give the names with commas: {declared.names[0]} {declared.settings['metavar']}"
+    return ways
 
 
 def choices_of(kind: "Any", declared: Option | Argument) -> "Collection[str] | None":
@@ -406,13 +428,16 @@ def choice_of(name: str | None, pattern: str | None = None, add_special: list[st
     """
     from bpe_cli.jobs.tokenizers import TokenizerChoice
 
+    variable = os.environ.get("BPE_TOKENIZER") if name is None else None
     if name is None:
-        name = os.environ.get("BPE_TOKENIZER") or _of_project()
+        name = variable or _of_project()
     if name == "":
         raise UsageError(
             "the name of a tokenizer is empty", hint='if a shell variable holds it, as in -t "$TOK", it may not be set'
         )
-    choice = TokenizerChoice(DEFAULT_TOKENIZER if name is None else name, pattern, is_default=name is None)
+    origin = "BPE_TOKENIZER" if variable else None
+    chosen = DEFAULT_TOKENIZER if name is None else name
+    choice = TokenizerChoice(chosen, pattern, is_default=name is None, origin=origin)
     return replace(choice, added=additions_of(add_special)) if add_special else choice
 
 

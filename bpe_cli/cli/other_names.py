@@ -4,22 +4,15 @@ from __future__ import annotations
 
 COMMANDS = {
     "apply": ("encode", ""),
-    "apply-bpe": ("encode", "--to segmented"),
     "bench": ("compare", "--speed"),
     "benchmark": ("compare", "--speed"),
     "chunk": ("encode", "--to chunks --size 256"),
     "chunks": ("encode", "--to chunks --size 256"),
     "count": ("encode", "--to count"),
     "detokenize": ("decode", ""),
-    "diff": ("compare", "--diff"),
-    "export": ("convert", ""),
-    "extend": ("convert", "--extend"),
     "info": ("inspect", ""),
     "learn": ("train", ""),
-    "learn-bpe": ("train", "-a bpe"),
-    "merge": ("convert", "--merge"),
     "play": ("inspect", "--live"),
-    "prune": ("convert", "--prune-to"),
     "segment": ("encode", "--to segmented"),
     "show": ("inspect", ""),
     "steps": ("inspect", "--steps"),
@@ -29,7 +22,18 @@ COMMANDS = {
     "visualize": ("inspect", ""),
     "wc": ("encode", "--to count"),
 }
-"""Where what other tools have a command for is done: the command and its options."""
+"""Where what other tools have a command for is done with the same words behind it: the command and its options."""
+
+TEMPLATES = {
+    "apply-bpe": "encode -t CODES --to segmented",
+    "diff": "compare TEXT -t A -t B --diff",
+    "export": "convert A -o OUT",
+    "extend": "convert A --extend CORPUS --vocab-size N -o OUT",
+    "learn-bpe": "train -a bpe --compat subword-nmt --set merges=N -o CODES",
+    "merge": "convert A --merge B -o OUT",
+    "prune": "convert A --prune-to N --counts-from CORPUS -o OUT",
+}
+"""How it is done where other words are needed behind the command, or the same ones mean something else."""
 
 _SIZE = "-s, which counts the tokens before the first merge too"
 _TOKENIZERS = ("encode", "decode", "inspect", "compare", "prepare")
@@ -81,7 +85,7 @@ VALUES = {
         "scaffoldbpe": "-a scaffold",
         "sentencepiece": _SENTENCEPIECE,
         "spm": _SENTENCEPIECE,
-        "subwordnmt": "-a bpe",
+        "subwordnmt": "-a bpe --compat subword-nmt",
         "superbpe": "-a bbpe --superwords",
         "superwords": "-a bbpe --superwords",
         "wordlevel": "-a word",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 _ENDINGS = {"--svg": ".svg", "--png": ".png"}
+_CALLED = {"--svg": "SVG", "--png": "PNG"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ def picture_files(
                         raise UsageError(f"{option} names {path} twice", hint="leave one of them out")
                 files += (PictureFile(option, each, os.path.join(path, each + ending), folder) for each in names)
                 continue
-            check_name(option, path, "a picture", (ending, *TEXT))
+            check_name(option, path, _CALLED[option], (ending, *TEXT))
             files.append(PictureFile(option, name, path))
     if png:
         from bpe_cli.views.pictures.png import check_png

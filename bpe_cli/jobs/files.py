@@ -346,7 +346,7 @@ def write_output(path: str | None, parts: Iterable[str | bytes], stdout: BinaryI
 
 # -- how files of tokenizers are called -----------------------------------------------------------------
 
-_OF_MANY = (".model", ".txt", ".bin", ".vocab", ".bpe")
+_OF_MANY = (".model", ".txt", ".bin", ".bpe")
 """Endings that tell little: files of several formats are called so."""
 
 
@@ -378,11 +378,15 @@ def check_tokenizer_name(output: str | None, format_name: str) -> None:
     Raises:
         UsageError: if the name says another thing.
     """
+    from bpe_cli.formats.registry import FORMATS, OF_SEVERAL
     from bpe_cli.sinks.naming import TEXT, check_name, read_name
 
     named, ending = formats_of_ending(output), os.path.splitext(output or "")[1].casefold()
     name = read_name(output)
-    check_name("`output`", output, format_name, [*TEXT, name.ending] if named or name.packed else TEXT)
+    usual = os.path.splitext(FORMATS[format_name].FILES[0])[1]
+    accepted = [usual, *TEXT, name.ending] if named or name.packed else [usual, *TEXT]
+    way_out = "name a folder" if format_name in OF_SEVERAL else None
+    check_name("`output`", output, format_name, accepted, way_out=way_out)
     if named and format_name not in named and ending not in _OF_MANY:
         raise UsageError(
             f"`output` {output} names a {ending} file, but what is written is {format_name}",

@@ -89,6 +89,7 @@ class TokenizerChoice:
         way_out: What else the hint says if its file is broken; None for nothing.
         label: What reports call it; None for its name.
         is_default: Whether nobody has named it: ids are then decoded by the tokenizer that is named beside them.
+        origin: What named it if the caller did not, a variable say: errors begin with it.
 
     Raises:
         UsageError: if there are frequencies, and it is not the longest token that goes first.
@@ -102,6 +103,7 @@ class TokenizerChoice:
     way_out: str | None = None
     label: str | None = None
     is_default: bool = False
+    origin: str | None = None
 
     def __post_init__(self) -> None:
         if self.frequencies is not None and self.inference != "longest":
@@ -128,11 +130,10 @@ class TokenizerChoice:
         """
         try:
             tokenizer = load(self.name, self.pattern)
-        except FormatError as error:
-            if self.way_out is None:
-                raise
-            hint = f"{error.hint}; {self.way_out}" if error.hint else self.way_out
-            raise FormatError(error.message, hint=hint) from error
+        except (UsageError, InputError, FormatError) as error:
+            message = f"{self.origin}: {error.message}" if self.origin else error.message
+            ways_out = [error.hint, self.way_out if isinstance(error, FormatError) else None]
+            raise type(error)(message, hint="; ".join(filter(None, ways_out)) or None) from error
         if self.added:
             tokenizer = tokenizer.with_special_tokens(self.added)
         if self.label is not None:

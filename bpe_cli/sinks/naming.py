@@ -69,7 +69,15 @@ def sink_of_name(path: str | None) -> str | None:
     return next((sink for sink, endings in ENDINGS.items() if ending in endings), None)
 
 
-def check_name(option: str, path: str | None, what: str, accepted: Collection[str], *, packable: bool = False) -> None:
+def check_name(
+    option: str,
+    path: str | None,
+    what: str,
+    accepted: Collection[str],
+    *,
+    packable: bool = False,
+    way_out: str | None = None,
+) -> None:
     """Check that a file's name does not contradict its contents; unknown endings are accepted.
 
     Args:
@@ -78,6 +86,7 @@ def check_name(option: str, path: str | None, what: str, accepted: Collection[st
         what: What is written, as messages call it.
         accepted: The endings of such files, the usual one first.
         packable: Whether it is compressed where the name says so.
+        way_out: What to do where the name is another kind of file's; None for another name.
 
     Raises:
         UsageError: if the name is another kind of file's.
@@ -86,7 +95,7 @@ def check_name(option: str, path: str | None, what: str, accepted: Collection[st
     if name.ending and name.ending not in accepted:
         raise UsageError(
             f"{option} {path} names a {name.ending} file, but what is written is {what}",
-            hint=_way_out(name, accepted),
+            hint=way_out or _way_out(name, accepted),
         )
     if name.packed and not packable:
         raise UsageError(

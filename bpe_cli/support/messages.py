@@ -47,10 +47,14 @@ def plural(number: int, noun: str) -> str:
 def show_path(path: str | os.PathLike[str]) -> str:
     r"""Show a path in a message: as it is if it can be printed, else escaped; ``-`` is stdin.
 
+    A byte that is not UTF-8 is shown as ``\xff``, as reports show it.
+
     What signs a URL or gives access by it is not shown: messages end up in logs.
 
     >>> show_path("a.txt"), show_path("-"), show_path("tab\t.txt")
     ('a.txt', 'stdin', "'tab\\t.txt'")
+    >>> print(show_path("a\udcff.txt"), show_path("a\udcff\t.txt"))
+    a\xff.txt 'a\xff\t.txt'
     >>> show_path("https://host/a.txt?part=2&X-Amz-Signature=0123abcd")
     'https://host/a.txt?part=2&X-Amz-Signature=...'
     """
@@ -59,7 +63,17 @@ def show_path(path: str | os.PathLike[str]) -> str:
         return "stdin"
     if text.startswith(("http://", "https://")):
         text = without_secrets(text)
-    return text if text.isprintable() and text else ascii(text)
+    if text and text.isprintable():
+        return text
+    shown = text.translate(_STRAY_BYTES)
+    if text and shown.isprintable():
+        return shown
+    mark = ascii(text)[0]
+    return mark + "".join(_STRAY_BYTES.get(ord(each)) or ascii(each)[1:-1] for each in text) + mark
+
+
+_STRAY_BYTES = {0xDC00 + byte: f"\\x{byte:02x}" for byte in range(0x80, 0x100)}
+"""What stands for a byte that Python has decoded with ``surrogateescape``."""
 
 
 def without_secrets(url: str) -> str:

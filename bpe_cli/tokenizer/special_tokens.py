@@ -214,6 +214,7 @@ Side = Literal["bos", "eot", "pad"]
 
 AUTO = "auto"
 """Stands for the token that the tokenizer itself says begins or ends a text."""
+_MOST_TOKENS_NAMED = 5
 
 # Tokens whose texts say what they are; they goes before the roles, since what a file for chats calls its end is
 # often the end of a turn.
@@ -297,10 +298,10 @@ def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
     digits = str(name)
     if digits.isascii() and digits.isdigit() and len(digits) <= 10 and _has_token(tokenizer, int(digits)):
         return int(digits)
-    known = _first_special_tokens(tokenizer)
+    known = _named_special_tokens(tokenizer)
     raise UsageError(
         f"`{side}` {name!r} is neither a special token of this tokenizer nor one of its ids",
-        hint=f"its special tokens begin with {known}" if known else "`with_special_tokens` adds one",
+        hint=known or "`with_special_tokens` adds one",
     )
 
 
@@ -317,10 +318,10 @@ def _declared_or_refused(tokenizer: AnyTokenizer, side: Side) -> int:
     token_id = _declared(tokenizer, side)
     if token_id is not None:
         return token_id
-    known = _first_special_tokens(tokenizer)
+    known = _named_special_tokens(tokenizer)
     raise UsageError(
         f"nothing in this tokenizer says which token {_VERBS[side]} a text",
-        hint=f"`{side}=NAME` says it; its special tokens begin with {known}" if known else f"`{side}=ID` says it",
+        hint=f"`{side}=NAME` says it; {known}" if known else f"`{side}=ID` says it",
     )
 
 
@@ -351,5 +352,10 @@ def _show_id(tokenizer: AnyTokenizer, token_id: int) -> str:
     return quote(tokenizer.token_bytes(token_id)).strip('"')
 
 
-def _first_special_tokens(tokenizer: AnyTokenizer) -> str:
-    return ", ".join(token.content.decode("utf-8", "replace") for token in tokenizer.special_tokens[:5])
+def _named_special_tokens(tokenizer: AnyTokenizer) -> str:
+    """Name the special tokens, of many the first; empty if there are none."""
+    tokens = tokenizer.special_tokens
+    named = ", ".join(token.content.decode("utf-8", "replace") for token in tokens[:_MOST_TOKENS_NAMED])
+    if len(tokens) > _MOST_TOKENS_NAMED:
+        return f"its special tokens begin with {named}"
+    return f"its special {'token is' if len(tokens) == 1 else 'tokens are'} {named}" if tokens else ""

@@ -292,6 +292,12 @@ def _visible(token: bytes, suffix: bytes) -> bytes:
     return to_visible(stem).encode() + token[len(stem) :]
 
 
+def _alphabet_in_words(options: BpeOptions, symbols: int, initial: int) -> str:
+    """Describe the tokens before the first merge that are not special: characters, which can have several forms."""
+    forms, noun = initial - len(options.specials), "byte" if options.by_byte else "character"
+    return f"{plural(forms, 'form')} of {plural(symbols, noun)}" if forms > symbols else plural(forms, noun)
+
+
 def _check_size(size: int | None, options: BpeOptions, initial: list[bytes]) -> None:
     """Check that the vocabulary has room for the tokens that exist before the first merge."""
     if size is None or size >= len(initial):
@@ -391,7 +397,7 @@ class Bpe(Trainer[BpeOptions]):
             is_whole = size is None or size > len(tokens)
             number = len(merges) if size is None or is_whole else merges_within(products, begun[0], size)
             own = tokens if size is None else tokens[: max(size, begun[0])]
-            summary = (plural(len(symbols), "byte" if options.by_byte else "character"), plural(number, "merge"),
+            summary = (_alphabet_in_words(options, len(symbols), begun[0]), plural(number, "merge"),
                        f"{len(options.specials)} special")  # fmt: skip
             chosen = sized(options, size)
             yield Trained(

@@ -82,6 +82,10 @@ def test_other_tools_names_are_none_of_ours_and_what_they_are_called_here_is():
         assert name not in COMMANDS
         assert command in COMMANDS
         assert {word for word in options.split() if word.startswith("-")} <= OPTIONS[command]
+    for name, template in other_names.TEMPLATES.items():
+        command, *words = template.split()
+        assert name not in {*COMMANDS, *other_names.COMMANDS}
+        assert {word for word in words if word.startswith("-")} <= OPTIONS[command]
     for commands, names in other_names.OPTIONS.items():
         for theirs, ours in names.items():
             for command in commands:
@@ -94,6 +98,31 @@ def test_other_tools_names_are_none_of_ours_and_what_they_are_called_here_is():
             of = "prepare" if ours.startswith("bpe prepare ") else command
             assert {word.strip(",") for word in ours.split() if word.startswith("-")} <= OPTIONS[of]
             assert f"'{theirs}'" not in said
+
+
+def test_templates_in_hints_work(tmp_path):
+    """With something in place of the words in capital letters."""
+    (tmp_path / "in").write_text("low lower lowest newest\n" * 9)
+    for name, size in (("a.json", "262"), ("b.json", "260")):
+        assert call("train", "in", "-s", size, "-o", name, "-q", cwd=tmp_path).status == 0
+    names = {"A": "a.json", "B": "b.json", "CORPUS": "in", "TEXT": "in", "OUT": "c.json", "CODES": "codes"}
+    for name in sorted(other_names.TEMPLATES, key="learn-bpe".__ne__):  # that one makes the codes
+        template = re.fullmatch(".*\n\nhint: here it is `bpe (.*)`\n", call(name, "-x", "y", cwd=tmp_path).err)[1]
+        names["N"] = "264" if name == "extend" else "260"
+        words = [names.get(word, word.replace("merges=N", "merges=9")) for word in template.split()]
+        done = call(*words, "-q", input=b"low lower lowest\n" * 3, cwd=tmp_path)
+        assert done.status == 0, f"{name}: {done.err}"
+        (tmp_path / "c.json").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("name", sorted(other_names.COMMANDS.keys() - {"play"}))  # that one waits for a browser
+def test_commands_in_hints_work(tmp_path, name):
+    (tmp_path / "in").write_text("low lower")
+    (tmp_path / "ids").write_text("1 2\n")
+    asked = {"decode": "ids", "train": "in -s 260", "verify": "gpt2 gpt2 -T low"}
+    words = asked.get(name, asked.get(other_names.COMMANDS[name][0], "in")).split()
+    line = re.fullmatch(".*\n\nhint: `bpe (.*)` does it\n", call(name, *words, cwd=tmp_path).err)[1]
+    assert call(*line.split(), "-q", cwd=tmp_path).status == 0
 
 
 @pytest.mark.parametrize(
@@ -110,7 +139,11 @@ def test_other_tools_names_are_none_of_ours_and_what_they_are_called_here_is():
         (("truncate",), "there is no command 'truncate'", "`bpe encode --to text --truncate 256` does it"),
         (("verify", "a", "b"), "there is no command 'verify'", "`bpe compare a b --ids` does it"),
         (("play",), "there is no command 'play'", "`bpe inspect --live` does it"),
-        (("apply_bpe", "x"), "there is no command 'apply_bpe'", "`bpe encode x --to segmented` does it"),
+        (
+            ("apply_bpe", "-c", "x"),
+            "there is no command 'apply_bpe'",
+            "here it is `bpe encode -t CODES --to segmented`",
+        ),
         (
             ("hello it's", "-t", "gpt2"),
             """there is no command before 'hello it'"'"'s'""",
@@ -203,7 +236,7 @@ def test_other_tools_names_are_none_of_ours_and_what_they_are_called_here_is():
         (
             ("encode", "-T", "x", "--to", "bin", "--eot", "<eos>"),
             "--eot '<eos>' is neither a special token of this tokenizer nor one of its ids",
-            "its special tokens begin with <|endoftext|>, <|endofprompt|>",
+            "its special tokens are <|endoftext|>, <|endofprompt|>",
         ),
     ],
 )

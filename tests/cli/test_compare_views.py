@@ -151,6 +151,15 @@ def test_a_name_that_is_no_utf8(tmp_path):
     assert json.loads(call("compare", name, "--json").out)["inputs"][0]["name"] == {"bytes": path.hex()}
 
 
+def test_documents_that_are_all_empty(folder):
+    (folder / "none.txt").write_bytes(b"")
+    (folder / "lines.txt").write_bytes(b"\n\n")
+    none, lines = (call("compare", name, "--lines", cwd=folder).text for name in ("none.txt", "lines.txt"))
+    assert call("compare", "none.txt", cwd=folder).text.startswith("none.txt: 1 document (empty), 0 bytes, ")
+    assert lines.startswith("lines.txt: 2 documents (all empty), ")
+    assert none.startswith("none.txt: 0 documents, ")
+
+
 @pytest.mark.parametrize("size", ["1", "3", "1000"])
 def test_documents_that_are_not_empty(folder, size):
     (folder / "some.txt").write_text("\n\nthé\n\nthe\n", encoding="utf-8")

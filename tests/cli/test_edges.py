@@ -116,7 +116,7 @@ def test_they_are_taken_from_what_the_file_says(tokenizer):
     with pytest.raises(UsageError, match="nothing in this tokenizer says which token begins a text"):
         edges_of(load("gpt2"), bos="auto")
     told = call("encode", "-T", "a", *GPT2, "--bos", "auto").err
-    assert told.endswith("hint: --bos NAME says it; its special tokens begin with <|endoftext|>\n")
+    assert told.endswith("hint: --bos NAME says it; its special token is <|endoftext|>\n")
 
 
 def test_they_stand_outside_of_what_the_post_processor_adds(tokenizer):
@@ -135,7 +135,7 @@ def test_names_of_nothing(name):
     for side in ("--bos", "--eot"):
         assert call("encode", "-T", "a", *GPT2, side, name) == (
             2, b"", error(f"{side} {name!r} is neither a special token of this tokenizer nor one of its ids",
-                          "its special tokens begin with <|endoftext|>"),
+                          "its special token is <|endoftext|>"),
         )  # fmt: skip
 
 

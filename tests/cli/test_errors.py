@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +23,15 @@ def fails(result, message, hint=None):
 
 
 # -- inputs ----------------------------------------------------------------------------------------
+
+
+def test_names_that_are_no_utf_8_are_counted_as_reports_write_them(tmp_path):
+    for name in (b"a\xff\xfe.txt", b"b.txt"):
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_bytes(b"hi")
+    result = call("encode", ".", "-t", "gpt2", "--to", "count", cwd=tmp_path)
+    assert result.text == "1 ./a\\xff\\xfe.txt\n1 ./b.txt\n2 total\n"
+    missing = call("encode", os.fsdecode(b"no\xff"), "-t", "gpt2", cwd=tmp_path)
+    assert missing.err.startswith("error: cannot read no\\xff: no such file\n")
 
 
 @pytest.mark.parametrize("command", ["encode", "inspect", "compare", "train"])
@@ -157,7 +168,17 @@ FORM_HINT = "for example: --add-special '<|im_start|>=100264'"
 )
 def test_an_unknown_tokenizer(name, message, hint):
     fails(call("encode", "-T", "a", "-t", name), message, hint)
-    fails(call("encode", "-T", "a", env={"BPE_TOKENIZER": name}), message, hint)
+    fails(call("encode", "-T", "a", env={"BPE_TOKENIZER": name}), f"BPE_TOKENIZER: {message}", hint)
+
+
+def test_what_a_variable_names_is_said_to_be_its_value(tmp_path):
+    (tmp_path / "text").write_text("low")
+    unknown = error('BPE_TOKENIZER: unknown tokenizer "gpt-two"', "did you mean gpt-4o or gpt-5 or gpt-4?")
+    for line in ("encode text", "decode text", "inspect -T a", "prepare text --to npy -o new", "inspect --chat text"):
+        result = call(*line.split(), cwd=tmp_path, env={"BPE_TOKENIZER": "gpt-two"})
+        assert result == (2, b"", unknown), line
+    broken = call("encode", "-T", "a", cwd=tmp_path, env={"BPE_TOKENIZER": "text"})
+    assert broken.err.startswith("error: BPE_TOKENIZER: text is text that begins 'low', not a tokenizer")
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_a_check_still_fails(folder):
 @pytest.mark.parametrize(
     ("options", "message", "hint"),
     [
-        (("--svg", "x.html"), "--svg x.html names a .html file, but what is written is a picture",
+        (("--svg", "x.html"), "--svg x.html names a .html file, but what is written is SVG",
          "end the name in .svg"),
         (("--svg", "ratos=x.svg"), "--svg ratos=x.svg: there is no picture 'ratos'",
          "they are inputs, ratios, lengths, use, premiums"),

@@ -140,6 +140,13 @@ def test_a_dry_run_makes_nothing(folder):
     assert not (folder / "out").exists()
 
 
+def test_a_share_without_parts_has_sequences_only_if_documents_are_packed(folder):
+    share = ("prepare", "a.jsonl", "--jsonl", "-t", "gpt2", "--to", "npy", "--part", "2/2", "--part-size", "1000")
+    assert call(*share, "-o", "plain", cwd=folder).err.startswith("0 of 1 part, 0 documents, 0 tokens -> plain")
+    packed = call(*share, "-o", "packed", "--pack", "4", cwd=folder)
+    assert packed.err.startswith("0 of 1 part, 0 documents, 0 sequences, 0 tokens -> packed")
+
+
 def test_a_dry_run_of_a_share_has_its_parts(folder):
     words = ("prepare", "a.jsonl", *ONE, "-o", "out", "--part-size", "1", "--dry-run", "-q")
     (folder / "a.jsonl").write_text((folder / "a.jsonl").read_text() * 2000)
@@ -181,7 +188,7 @@ def test_machines_follow_it_as_json(folder):
         (("a.jsonl", *ONE, "-o", "out", "--pack", "8", "--max-length", "8"), "cannot be used together"),
         (("a.jsonl", *ONE, "-o", "out", "--pad", "0"), "--pad fills sequences"),
         (("a.jsonl", *ONE, "-o", "out", "--pack", "8", "--pad", "auto"), "nothing in this tokenizer says"),
-        (("a.jsonl", *ONE, "-o", "out", "--dtype", "u16", "-t", "gpt-4"), "u16 cannot hold"),
+        (("a.jsonl", *ONE[2:], "-o", "out", "--dtype", "u16", "-t", "gpt-4"), "u16 cannot hold"),
         (("a.jsonl", *ONE, "-o", "out", "--seed", "3"), "--seed needs --shuffle"),
         (("a.jsonl", *ONE, "-o", "out", "--shuffle", "sequences"), "there are no sequences to shuffle"),
         (("a.jsonl", *ONE, "-o", "out", "--positions", "sequence"), "--positions needs --columns position_ids"),
@@ -346,14 +353,14 @@ def test_the_name_of_a_tokenizer_may_be_any_bytes(folder, to):
     odd, out = os.fsdecode(b"t\xff.bpe.json"), os.fsdecode(b"o\xff")
     trained = ("train", "-T", "low lower", "-s", "258", "--special", "<|endoftext|>", "-q", "-o", odd)
     assert call(*trained, cwd=folder).status == 0
-    work = ("prepare", "a.jsonl", *ONE, "-t", odd, "--to", to, "-o", out)
+    work = ("prepare", "a.jsonl", *ONE[2:], "-t", odd, "--to", to, "-o", out)
     done = call(*work, "--progress", "json", cwd=folder)
     assert done.status == 0, done.err
     first = json.loads(done.err.splitlines()[0])
     assert (first["event"], first["folder"]) == ("plan", {"bytes": b"o\xff".hex()})
     name = json.loads((folder / out / "plan.json").read_bytes())["settings"]["tokenizer"]["name"]
     assert name.isascii()
-    assert r"t\udcff.bpe.json" in name
+    assert r"t\xff.bpe.json" in name
     again = call(*work, cwd=folder)
     assert (again.status, "1 part (0 new)" in again.err) == (0, True)
     assert call("prepare", "--check", out, cwd=folder).status == 0

@@ -10,8 +10,8 @@ Length: a function for each thing that ``bpe prepare`` does, with the sections o
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.parts import Share
@@ -37,6 +37,7 @@ from bpe_cli.jobs.prepare.folder import (
 from bpe_cli.jobs.prepare.part import PrepareOptions
 from bpe_cli.jobs.prepare.records import (
     MANIFEST,
+    Plan,
     Record,
     hash_of_inputs,
     index_of,
@@ -201,7 +202,7 @@ def prepare(
         if whole:
             write_manifest(folder, plan, [records[part.number] for part in parts])
             remove_scratch(folder)
-    done = _prepared(folder, parts, records.values(), made=len(mine), whole=whole, scattered=scattered)
+    done = _prepared(folder, plan, records.values(), made=len(mine), whole=whole, scattered=scattered)
     announce(
         listener, "end", folder=folder, parts=done.parts, made=done.made, kept=done.kept, documents=done.documents,
         tokens=done.tokens, bytes=done.bytes, is_whole=done.is_whole,
@@ -268,7 +269,7 @@ def finish(folder: str | os.PathLike[str]) -> Prepared:
     plan, records = records_of(folder)
     write_manifest(folder, plan, records)
     remove_scratch(folder)
-    return _prepared(folder, plan.parts, records, made=0, whole=True)
+    return _prepared(folder, plan, records, made=0, whole=True)
 
 
 def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepared:
@@ -307,7 +308,7 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
     if damaged:
         hint = "`overwrite` removes files of parts that no record names" if strays else None
         raise damaged_set(folder, damaged, hint)
-    return _prepared(folder, plan.parts, records, made=0, whole=True)
+    return _prepared(folder, plan, records, made=0, whole=True)
 
 
 def check_deep(
@@ -379,7 +380,7 @@ def _check_source(source: Source) -> None:
 
 def _prepared(
     folder: str,
-    parts: Sequence[Any],
+    plan: Plan,
     records: Iterable[Record],
     *,
     made: int,
@@ -389,16 +390,14 @@ def _prepared(
     there = list(records)
     return Prepared(
         folder,
-        parts=len(parts),
+        parts=len(plan.parts),
         made=made,
         kept=len(there) - made,
         documents=sum(record.documents for record in there),
         tokens=sum(record.tokens for record in there),
         bytes=sum(file.size for record in there for file in record.files),
         divided=sum(record.divided for record in there),
-        sequences=None
-        if any(record.sequences is None for record in there)
-        else sum(record.sequences or 0 for record in there),
+        sequences=None if plan.settings.get("length") is None else sum(record.sequences or 0 for record in there),
         left_out=sum(record.left_out for record in there),
         padding=sum(record.padding for record in there),
         is_whole=whole,

@@ -19,6 +19,7 @@ from bpe_cli.errors import InputError, UsageError
 from bpe_cli.reports.comparison.comparison import METRICS, Comparison, Metric, Row, differences_of, rows_of
 from bpe_cli.reports.comparison.measures import LOST_SHARE, Difference
 from bpe_cli.support.core_arguments import ordered_specials
+from bpe_cli.support.messages import plural
 
 SCHEMA = "bpe.compare/2"
 """The schema that is written and read."""
@@ -460,11 +461,11 @@ def _check_same_text(before: StoredRow, now: StoredRow, reference: str) -> None:
     counts = (before.document_count, before.byte_count) != (now.document_count, now.byte_count)
     digests = before.sha256 is not None and now.sha256 is not None and before.sha256 != now.sha256
     if counts or digests:
-        sizes = f"{before.byte_count:,} bytes in {before.document_count:,} documents then, "
+        sizes = f"{plural(before.byte_count, 'byte')} in {plural(before.document_count, 'document')} then, "
         sizes += f"{now.byte_count:,} in {now.document_count:,} now"
         raise InputError(
             f"{now.name} is not the text that {reference} was made from ({sizes if counts else 'other bytes'})",
-            hint="only the same text tells tokenizers apart: make the report anew with the tokenizer of then, "
+            hint="only the same text tells tokenizers apart: make the report anew with the old tokenizer, "
             "or leave this input out",
         )
 

@@ -165,8 +165,10 @@ def sums(report: Comparison) -> str:
     """Describe how much was read."""
     total = report.total
     documents = count(total.document_count, "document")
+    full = total.document_count - total.empty_count
     if total.empty_count:
-        documents += f" ({whole(total.document_count - total.empty_count)} of them not empty)"
+        empty = "empty" if total.document_count == 1 else "all empty"
+        documents += f" ({whole(full)} of them not empty)" if full else f" ({empty})"
     return f"{documents}, {count(total.byte_count, 'byte')}, {count(total.character_count, 'character')}"
 
 

@@ -13,7 +13,7 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 from bpe_cli.cli import app
-from bpe_cli.cli.options import ONCE, Argument, Option, choices_of, parameters_of
+from bpe_cli.cli.options import Argument, Option, choices_of, given_once, parameters_of
 from bpe_cli.formats import FORMATS
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.reports.comparison.comparison import METRICS
@@ -239,7 +239,8 @@ class Line:
 def easier(line: Line, chance: random.Random) -> Line | None:
     """The same line without one of its inputs or options, for one that was refused; None if nothing is left to drop."""
     usual = USUAL[line.command]
-    twice = [number for number, (name, _, _) in enumerate(line.options) if name in ONCE and len(line.values(name)) > 1]
+    once = given_once(parameters_of(app.load(line.command).run))
+    twice = [number for number, (name, _, _) in enumerate(line.options) if name in once and len(line.values(name)) > 1]
     droppable = twice or [number for number, (name, _, _) in enumerate(line.options) if name not in usual]
     if len(line.inputs) > 1:
         return Line(line.command, line.inputs[1:], line.options)

@@ -17,6 +17,7 @@ import typer
 from bpe_cli.cli import app, argv_typer
 from bpe_cli.cli.argv_fast import Unclear, answer, read
 from bpe_cli.cli.options import Argument, Option, choices_of, parameters_of
+from bpe_cli.errors import UsageError
 from tests.cli_runner import call, error
 from tests.thorough import more
 
@@ -84,7 +85,7 @@ class Runs:
         self.values = None
         try:
             self.application.main([name, *words], prog_name="bpe", standalone_mode=False)
-        except (typer.exceptions.TyperException, UnicodeEncodeError):
+        except (typer.exceptions.TyperException, UsageError, UnicodeEncodeError):
             return None
         return self.values
 
@@ -202,16 +203,37 @@ def test_what_is_unclear_is_left_to_typer(line):
     assert by_words("encode", line.split()) is None
 
 
+ONE = "leave one of them out"
+
+
 @pytest.mark.parametrize(
-    ("line", "option"), [("-T a -T b", "-T"), ("-Ta --text=a -q", "-T"), ("a.txt -o x --to ids --output x", "-o")]
-)
-def test_what_may_be_given_only_once(runs, line, option):
-    """The text before, or the file before, would be passed over in silence."""
-    assert by_words("encode", line.split()) is None
-    assert runs.by_typer("encode", line.split()) is None
-    done = call("encode", *line.split())
-    said = error(f"{option} is given twice, but can be given only once", "bpe encode --help explains it")
-    assert done == (2, b"", said)
+    ("command", "line", "option", "hint"),
+    [
+        ("encode", "-T a -T b", "-T", ONE),
+        ("encode", "-Ta --text=a -q", "-T", ONE),
+        ("encode", "a.txt -o x --to ids --output x", "-o", ONE),
+        ("encode", "-T a -t gpt2 -t cl100k_base", "-t", ONE),
+        ("encode", "-T a --to jsonl --with tokens --with spans", "--with",
+         "give the names with commas: --with tokens,spans"),
+        ("prepare", "a --columns attention_mask --columns position_ids", "--columns",
+         "give the names with commas: --columns NAME,..."),
+        ("prepare", "a --keep en --keep fr", "--keep", "give the names with commas: --keep NAME,..."),
+        ("compare", "a --html a.html --html b.html", "--html", ONE),
+        ("inspect", "a --html a.html --html b.html", "--html", ONE),
+        ("inspect", "a --normalizer lowercase --normalizer nfc", "--normalizer",
+         "give the names with commas: --normalizer NAME,..."),
+        ("train", "a --counts-out a --counts-out b", "--counts-out", ONE),
+        ("convert", "a -o b --allow-loss pattern --allow-loss special-tokens", "--allow-loss",
+         "give the names with commas: --allow-loss NAME,..."),
+        ("convert", "a -o b --merge c --merge d", "--merge", ONE),
+    ],
+)  # fmt: skip
+def test_what_may_be_given_only_once(runs, command, line, option, hint):
+    """The text, file or name before would be passed over in silence."""
+    assert by_words(command, line.split()) is None
+    assert runs.by_typer(command, line.split()) is None
+    done = call(command, *line.split())
+    assert done == (2, b"", error(f"{option} is given twice, but can be given only once", hint))
 
 
 def test_the_last_of_other_options_counts(runs):
@@ -219,6 +241,8 @@ def test_the_last_of_other_options_counts(runs):
     words = ["-T", "a", "--max-tokens", "1", "--max-tokens", "2"]
     assert by_words("encode", words) == runs.by_typer("encode", words)
     assert by_words("encode", words)["max_tokens"] == 2
+    words = ["-T", "a", "--to", "text", "--keep", "head", "--keep", "tail"]  # one word, not several with commas
+    assert by_words("encode", words)["keep"] == runs.by_typer("encode", words)["keep"] == "tail"
 
 
 def test_a_flag_of_bpe_itself_is_answered():

@@ -16,7 +16,7 @@ from bpe_cli.support.json_files import dumped, read_json
 def test_a_text_that_is_not_utf_8_is_named(content):
     with pytest.raises(UsageError) as caught:
         dumped(content)
-    assert caught.value.message == r"'t\udcff' is not UTF-8, and JSON cannot hold it"
+    assert caught.value.message == r"t\xff is not UTF-8, and JSON cannot hold it"
 
 
 def test_a_number_that_is_too_large_is_an_error():

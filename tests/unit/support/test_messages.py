@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bpe_cli.errors import BpeError, InputError, UsageError
-from bpe_cli.support.messages import Failures, every
+from bpe_cli.support.messages import Failures, every, show_path
+from bpe_cli.views.visible import harmless
 
 
 def positive(number: int) -> int:
@@ -49,3 +50,27 @@ def test_many_are_named_in_part():
     kind, message, hint = caught(range(-100, 0))
     assert (kind, message.count("negative"), message[-13:]) == (UsageError, 10, "; and 90 more")
     assert hint == "-100: did you mean 100?; -99: did you mean 99?; -98: did you mean 98?; and 97 more"
+
+
+# -- paths -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("odd/\udcff\udcfe.txt", r"odd/\xff\xfe.txt"),
+        ("é\udc80", r"é\x80"),
+        ("tab\t\udcff", r"'tab\t\xff'"),
+        ("a\\\udcff", r"a\\xff"),
+        ("", "''"),
+        ("it's\n", ascii("it's\n")),
+    ],
+)
+def test_paths_that_cannot_be_printed(path, shown):
+    assert show_path(path) == shown
+
+
+def test_a_byte_that_is_not_utf_8_is_shown_as_in_reports():
+    for byte in range(0x80, 0x100):
+        path = f"na{bytes([byte]).decode('utf-8', 'surrogateescape')}me.txt"
+        assert show_path(path) == harmless(path) == rf"na\x{byte:02x}me.txt"

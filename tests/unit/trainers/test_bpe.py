@@ -49,8 +49,25 @@ def merges(tokenizer: Tokenizer) -> list[str]:
 def test_words_of_the_paper():
     trained = train(WALK, merges=4, compat="subword-nmt")
     assert merges(trained.tokenizer) == ["s t</w>", "e st</w>", "l o", "w est</w>"]
-    assert trained.summary == ("10 characters", "4 merges", "1 special")
+    assert trained.summary == ("20 forms of 10 characters", "4 merges", "1 special")
     assert trained.shortfall is None
+
+
+@pytest.mark.parametrize(
+    ("options", "summary"),
+    [
+        ({"vocab_size": 9}, ("6 forms of 3 characters", "1 merge", "2 special")),
+        ({"vocab_size": 9, "initial_alphabet": "seen"}, ("5 forms of 3 characters", "1 merge", "2 special")),
+        ({"merges": 0}, ("6 forms of 3 characters", "0 merges", "2 special")),
+        ({"merges": 1, "end_of_word_suffix": ""}, ("3 characters", "1 merge", "2 special")),
+        ({"vocab_size": 600, "by_byte": True}, ("512 forms of 256 bytes", "1 merge", "2 special")),
+    ],
+)
+def test_a_summary_adds_up_to_the_vocabulary(options, summary):
+    trained = train({"ba": 2, "aé": 1}, special_tokens=("<s>",), **options)
+    assert trained.summary == summary
+    numbers = [int(part.split()[0]) for part in trained.summary]
+    assert sum(numbers) == trained.tokenizer.vocab_size
 
 
 def test_ids():

@@ -168,7 +168,7 @@ def test_an_input_given_twice_is_two():
     ("now", "message"),
     [
         (stored([100], [200], sha256=("x", "z")), r"b.txt is not the text that old.json was made from \(other bytes\)"),
-        (stored([100], [200], size=101), r"\(100 bytes in 1 documents then, 101 in 1 now\)"),
+        (stored([100], [200], size=101), r"\(100 bytes in 1 document then, 101 in 1 now\)"),
         (stored([1], [1], inputs=("c", "d")), "old.json has no input that is compared now"),
         (stored([1, 1], [1, 1], names=("u", "v")), "old.json has no tokenizer that is compared now"),
         (stored([1], [1], specials="all"), "other special tokens: none, now all"),
