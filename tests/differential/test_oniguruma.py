@@ -25,6 +25,7 @@ ALIKE = (
     r"(?i:ab)c|C", r"\p{Lu}|(?i:x)", r"(?i:(?-i:ss))", r"[a~]", r"a{1,2}", r"\p{L}+|\p{N}{1,3}", r"(?:\w|\s)+",
     r"(?i:[a-z])", r"(?i:a)|ss", r"\x{61}+", r"\p{L}{2}", r"[\d{2}]+",
     *(escape + count for escape in QUANTIFIED for count in ("{2}", "{1,3}", "{2,}", "{,2}", "{1,3}?")),
+    r"x(?<=\b-x|\bx)", r"x(?<=\b\d{2}x)", r"(?<!\B[x{?]a)a", r"(?<=a\s*)a\b", r"(?<=-|x{1,2})(?:\bx|.)",
 )  # fmt: skip
 
 REFUSED = {
@@ -34,6 +35,8 @@ REFUSED = {
     r"[\P{print}]": r"\P{print}", r"(?m:a)": "(?m", r"(?im)a": "(?m",
     **{escape + count: "}+" for escape in QUANTIFIED for count in ("{2}+", "{1,3}+")},
     **{escape + count: count for escape in QUANTIFIED for count in ("{2}?", "{,}")}, r"\h{2}": r"\h", r"\Z{2}": r"\Z",
+    r"x(?<=\b-?x)": r"\b", r"\p{L}(?<!\b(?:[\r\n]?)[-a]|\f)": r"\b", r"(?<=a|\B(?:b|cc))d": r"\B",
+    r"(?<=-?(?>a)[ax]*)x": "(?>", r"a(?<=a?+a)": "?+", r"(a|x)(?<=\1x{1,2})": r"\1", r"x(?<=(?<=x|-)x?)": "(?<=",
 }  # fmt: skip
 
 
