@@ -15,12 +15,17 @@ from tests.differential.texts import MOST
 TEXTS = (
     "10m² and 2½ cups, ³¹¼¾ x", "straße STRASSE ﬁn fin FIN ﬆ st", "abc pL Lu { } a{,} C c AbC", "a~b &&b ~~",
     "É é Σ ς σ", "don't DON'T 'S 's x'll", "\u01c5 \u2160 Ab aB", "\ue000a \n\t\u200b!", "", "ʼn ŉ ΐ",
+    "12345 a²½  \n\n bb {2}", "xx -x 12x", "a\r\naa\r\na\r\n",
 )  # fmt: skip
+
+QUANTIFIED = (r"\d", r"\D", r"\s", r"\S", r"\w", r"\W", r"\n")
 
 ALIKE = (
     r"\w+|[^\w\s]+", r"\W+", r"[\w]+", r"[^\w]+", r"[\w²³¹¼½¾]+", r"(?i:'s|'t|'ll)|\w", r"(?i)a|b|c", r"a|(?i:b)|c",
     r"(?i:ab)c|C", r"\p{Lu}|(?i:x)", r"(?i:(?-i:ss))", r"[a~]", r"a{1,2}", r"\p{L}+|\p{N}{1,3}", r"(?:\w|\s)+",
-    r"(?i:[a-z])", r"(?i:a)|ss",
+    r"(?i:[a-z])", r"(?i:a)|ss", r"\x{61}+", r"\p{L}{2}", r"[\d{2}]+",
+    *(escape + count for escape in QUANTIFIED for count in ("{2}", "{1,3}", "{2,}", "{,2}", "{1,3}?")),
+    r"x(?<=\b-x|\bx)", r"x(?<=\b\d{2}x)", r"(?<!\B[x{?]a)a", r"(?<=a\s*)a\b", r"(?<=-|x{1,2})(?:\bx|.)",
 )  # fmt: skip
 
 REFUSED = {
@@ -28,6 +33,10 @@ REFUSED = {
     r"(?i)ss": "ss", r"(?i:xST)": "st", r"(?i)ﬁ": "ﬁ", r"(?i)[ß]": "ß", r"(?i)\p{Lu}": r"\p{Lu}",
     r"(?i)[\p{Ll}x]": r"\p{Ll}", r"[a~~b]": "~~", r"a{,}": "{,}", r"\p{Graph}": r"\p{Graph}",
     r"[\P{print}]": r"\P{print}", r"(?m:a)": "(?m", r"(?im)a": "(?m",
+    **{escape + count: "}+" for escape in QUANTIFIED for count in ("{2}+", "{1,3}+")},
+    **{escape + count: count for escape in QUANTIFIED for count in ("{2}?", "{,}")}, r"\h{2}": r"\h", r"\Z{2}": r"\Z",
+    r"x(?<=\b-?x)": r"\b", r"\p{L}(?<!\b(?:[\r\n]?)[-a]|\f)": r"\b", r"(?<=a|\B(?:b|cc))d": r"\B",
+    r"(?<=-?(?>a)[ax]*)x": "(?>", r"a(?<=a?+a)": "?+", r"(a|x)(?<=\1x{1,2})": r"\1", r"x(?<=(?<=x|-)x?)": "(?<=",
 }  # fmt: skip
 
 
