@@ -247,9 +247,10 @@ class Bbpe(Trainer[BbpeOptions]):
             },
         }
         chosen_by: array[int] | None = None
-        switch: list[int] = []
+        switch: tuple[int, int] | None = None
         if options.superwords:
-            trained, *switch = superwords.train(marked, options, common, progress, threads)
+            trained, made, taken_over = superwords.train(marked, options, common, progress, threads)
+            switch = made, taken_over
         elif options.parity:
             trained, chosen_by = parity.train(marked, options, common, progress, threads)
         else:
@@ -275,7 +276,7 @@ class Bbpe(Trainer[BbpeOptions]):
                     if options.pass_over
                     else (" in the language whose turn it is; `pass_over=yes` goes on with the others")
                 )
-            inside = superwords.said_of(*switch, number) if switch else ()
+            inside = () if switch is None else superwords.said_of(*switch, number)
             yield BbpeTrained(
                 self._assemble(options, vocabulary, Merges(merges[: 3 * number]), named),
                 (

@@ -214,11 +214,7 @@ def remarks(
 ) -> list[str]:
     """List the remarks that a reader of some metrics needs.
 
-    Args:
-        report: The comparison.
-        metrics: Those that are shown.
-        names: The names of the tokenizers as they are shown.
-        show: Makes the names of inputs harmless.
+    Tokenizers have the names that are shown; ``show`` makes the names of inputs harmless.
     """
     lines = [*losses(report, metrics, names), *_unchecked(report, names), *_cuts(report, names, show)]
     if any(metric.name == "ratio" for metric in metrics):
@@ -252,7 +248,7 @@ def _unchecked(report: Comparison, names: Sequence[str]) -> Iterator[str]:
     for name, measure in zip(names, report.total.measures, strict=True):
         if measure.checked_documents < measure.document_count:
             checked = f"{whole(measure.checked_documents)} of {count(measure.document_count, 'document')}"
-            yield f"{name}: {checked} decoded again; with a larger --block-size, longer ones are too"
+            yield f"{name}: {checked} decoded again; a larger block size lets longer ones be, too"
 
 
 def _cuts(report: Comparison, names: Sequence[str], show: Callable[[str], str]) -> Iterator[str]:
