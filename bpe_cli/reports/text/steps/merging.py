@@ -209,13 +209,14 @@ class ByScores:
             if kind not in (NORMAL, USER_DEFINED, UNUSED):
                 continue
             text = text_of(token)
-            self._ids[text] = token_id
+            if kind == UNUSED:
+                self._unused.add(text)
+            else:
+                self._ids[text] = token_id
             if kind == USER_DEFINED:
                 self._user_defined.add(text)
             else:
                 scores[text] = model.scores[token_id]
-            if kind == UNUSED:
-                self._unused.add(text)
         self._order = order_of_scores(scores)
 
     def walk(self, piece: bytes) -> MergeWalk:
