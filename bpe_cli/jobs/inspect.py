@@ -141,7 +141,7 @@ class InspectOptions:
         specials: Which special tokens are looked for in texts and in a corpus.
         stages: Whether to find what each stage makes of a text.
         scores: Whether tokens without scores are refused.
-        details: How many tokens of a text are described; None for all.
+        details: How many tokens of a text are described; None for all, as always with ``stages``.
         best: How many segmentations of a text are ranked by their scores; None for no ranking.
         steps: Whether to find the steps to a text's tokens, with ``best`` segmentations of a lattice.
         full: Whether all steps are found, however many there are.
@@ -284,7 +284,7 @@ def _finder(
     def segment(text: bytes) -> TextInspection:
         if options.stages:
             refuse_long(text)
-        segmentation = reader.segment(text, options.details)
+        segmentation = reader.segment(text, None if options.stages else options.details)  # stages need all
         shown = show_stages(tokenizer, text, segmentation, specials) if options.stages else None
         return TextInspection(segmentation, watch.warn(text, segmentation), shown)
 

@@ -3,7 +3,8 @@
 Source: a Chinese segmenter "by the principle of byte-pair encoding" (pluveto/bpe_v3). Unlike byte-pair encoding, a
 round joins all pairs that are frequent enough at once, and a pair is known by its text alone.
 
-A *line* is a list of words, at first its characters; ``#`` stands for punctuation, which nothing joins.
+A *line* is a list of words, at first its characters; a ``#`` that is no character stands for punctuation, which
+nothing joins.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-BREAK = "#"
+from bpe_cli.teaching.stand_in import StandIn
+
+BREAK = StandIn("#")
+"""Punctuation, or whitespace. A ``#`` of the text is a character like any other."""
 
 NO_WHITE_SPACE = "\x1c\x1d\x1e\x1f"
 """Separators of ASCII that ``str.isspace`` takes for whitespace, and Unicode does not."""
@@ -74,8 +78,8 @@ def prepare(lines: Iterable[str], breaks: Collection[str], *, joins_over_space: 
 
     Args:
         lines: The lines.
-        breaks: Characters that become ``#``.
-        joins_over_space: Whether whitespace is left out; else it becomes ``#``, too.
+        breaks: Characters that become breaks.
+        joins_over_space: Whether whitespace is left out; else it becomes breaks, too.
 
     >>> prepare(["好 。", "你 好 ！", "你好！"], "。！")
     [['你', '好', '#'], ['好', '#']]
@@ -98,10 +102,10 @@ def is_space(character: str) -> bool:
 
 
 def count_pairs(lines: Iterable[Sequence[str]]) -> Counter[str]:
-    """Count the texts of neighbouring words, in order of first occurrence; a ``#`` is in none.
+    """Count the texts of neighbouring words, in order of first occurrence; a break is in none.
 
-    >>> count_pairs([["调", "度", "#", "调", "度"], ["软", "实", "时"]])
-    Counter({'调度': 2, '软实': 1, '实时': 1})
+    >>> count_pairs([["调", "度", BREAK, "调", "度"], ["软", "实", "时"], ["#", "时"]])
+    Counter({'调度': 2, '软实': 1, '实时': 1, '#时': 1})
     """
     return Counter(left + right for line in lines for left, right in pairwise(line) if BREAK not in (left, right))
 
@@ -113,7 +117,7 @@ def join(line: Sequence[str], counts: Mapping[str, int], threshold: float, ratio
 
     >>> join(list("应该运行"), {"应该": 2, "该运": 1, "运行": 2}, threshold=1)
     ['应该', '运', '行']
-    >>> join(list("时#运行"), {"运行": 2}, threshold=1)
+    >>> join(["时", BREAK, "运", "行"], {"运行": 2}, threshold=1)
     ['时', '#', '运行']
     >>> counts = {"写代码": 10, "代码": 90, "大圣": 48, "大圣道": 20}
     >>> join(["写", "代码"], counts, threshold=1), join(["大圣", "道"], counts, threshold=1)

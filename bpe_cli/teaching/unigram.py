@@ -51,23 +51,27 @@ def costs(counts: Mapping[str, int]) -> dict[str, float]:
     return {token: -log(count / total) for token, count in counts.items()}
 
 
-def encode(word: str, model: Mapping[str, float], start_cost: float = 1.0) -> tuple[list[str], float | None]:
+def encode(
+    word: str, model: Mapping[str, float], start_cost: float = 1.0, longest: int | None = None
+) -> tuple[list[str], float | None]:
     """Find the segmentation that costs least, by Viterbi's algorithm; None if there is none.
 
     ``start_cost`` is what a word costs before its first token: 1 in the course, by a slip that many have
-    copied. It changes no segmentation but where rounding decides.
+    copied. It changes no segmentation but where rounding decides. ``longest`` is the length of the longest token, if it
+    is known.
 
     >>> encode("ab", {"a": 1.0, "b": 1.0, "ab": 1.5})
     (['ab'], 2.5)
     >>> encode("abc", {"a": 1.0, "b": 1.0})
     (['<unk>'], None)
     """
+    most = len(word) if longest is None else longest
     best = [(start_cost, 0)] + [(inf, -1)] * len(word)  # what the text up to a place costs, its last token's start
     for start in range(len(word)):
         before, _ = best[start]
         if before == inf:
             continue
-        for end in range(start + 1, len(word) + 1):
+        for end in range(start + 1, min(start + most, len(word)) + 1):
             token = word[start:end]
             if token in model and model[token] + before < best[end][0]:
                 best[end] = (model[token] + before, start)
@@ -89,9 +93,15 @@ def corpus_cost(words: Mapping[str, int], model: Mapping[str, float]) -> float:
     >>> corpus_cost({"ab": 2}, {"a": 1.0, "b": 1.0})
     6.0
     """
+    longest = max(map(len, model), default=0)
+    return _total(words, {word: encode(word, model, longest=longest)[1] for word in words})
+
+
+def _total(words: Mapping[str, int], costs_of_words: Mapping[str, float | None]) -> float:
+    """Add up what all words cost, but those that cannot be put together."""
     total = 0.0
     for word, count in words.items():
-        cost = encode(word, model)[1]
+        cost = costs_of_words[word]
         if cost is not None:
             total += count * cost
     return total
@@ -100,15 +110,23 @@ def corpus_cost(words: Mapping[str, int], model: Mapping[str, float]) -> float:
 def losses(words: Mapping[str, int], model: Mapping[str, float]) -> dict[str, float]:
     """Return by how much the corpus costs more without each token of several characters.
 
+    Words in which a token does not occur cost as much without it.
+
     >>> losses({"ab": 2}, {"a": 1.0, "b": 1.0, "ab": 1.5})
     {'ab': 1.0}
     """
-    whole = corpus_cost(words, model)
-    return {
-        token: corpus_cost(words, {other: cost for other, cost in model.items() if other != token}) - whole
-        for token in model
-        if len(token) > 1
-    }
+    longest = max(map(len, model), default=0)
+    before = {word: encode(word, model, longest=longest)[1] for word in words}
+    whole = _total(words, before)
+    others = dict(model)
+    found = {}
+    for token in model:
+        if len(token) > 1:
+            cost = others.pop(token)
+            anew = {word: encode(word, others, longest=longest)[1] for word in words if token in word}
+            found[token] = _total(words, before | anew) - whole
+            others[token] = cost
+    return found
 
 
 UNKNOWN_PENALTY = 10.0

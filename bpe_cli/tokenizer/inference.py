@@ -100,13 +100,14 @@ def fewest_tokens(
         return _with_marks(model), pre_tokenizer, decoder
     if not isinstance(model, (CharacterBpe, EventBpe, ScoredBpe, Unigram, GreedyCover, MaxMatch)):
         raise UsageError(f"the fewest tokens cannot be found for a model of the kind {model.kind}")
+    vocabulary, kinds = _up_to(model.vocabulary, model.unk_id), _kinds(model)
     fewest = Unigram(
-        model.vocabulary,
-        _equal_scores(model.vocabulary),
+        vocabulary,
+        _equal_scores(vocabulary),
         model.unk_id,
         model.byte_fallback,
         fuse_unk=model.fuse_unk or isinstance(model, ScoredBpe),
-        kinds=_kinds(model),
+        kinds=kinds and kinds.ljust(vocabulary.size, bytes([NORMAL])),
     )
     return fewest, pre_tokenizer, decoder
 
@@ -136,6 +137,14 @@ def _with_marks(model: WordPiece | CharacterBpe) -> FewestTokens:
         model.separate_suffix,
         model.continuing_subword_prefix,
     )
+
+
+def _up_to(vocabulary: Vocabulary, unk_id: int | None) -> Vocabulary:
+    """Return a vocabulary that has the unknown token's id, if without its text: each id needs a score."""
+    missing = 0 if unk_id is None else unk_id + 1 - vocabulary.size
+    if missing <= 0:
+        return vocabulary
+    return Vocabulary(vocabulary.blob, vocabulary.ends + array("I", [len(vocabulary.blob)]) * missing)
 
 
 def _equal_scores(vocabulary: Vocabulary) -> array[float]:

@@ -68,7 +68,7 @@ def withheld(model: Model, special_tokens: Iterable[SpecialToken], before: Itera
         from bpe_cli.stages.spelling import CONTROL, UNKNOWN
 
         # A file may say that the unknown token is an ordinary piece besides: then text becomes it, as in llama.cpp.
-        if not kinds or kinds[unk_id] in (UNKNOWN, CONTROL):
+        if unk_id >= len(kinds) or kinds[unk_id] in (UNKNOWN, CONTROL):
             reserved.add(unk_id)
     present = model.vocabulary.among(reserved)
     if not present:

@@ -36,6 +36,12 @@ def test_pieces_and_where_they_lie():
     assert (value["schema"], [each["document"] for each in value["texts"]]) == ("bpe.inspect.all-pieces/1", [1, 2])
 
 
+def test_a_text_of_more_pieces_than_are_shown():
+    done = call("inspect", "-T", "a " * 1990, "--pre-tokenizer", "whitespace")
+    assert (done.status, done.err) == (0, "")
+    assert done.text.endswith("and 990 more\n")
+
+
 @at_least(3)
 @given(text=st.text(st.sampled_from("aÉ1 ,你\n"), max_size=20))
 def test_a_trained_tokenizer_cuts_alike(text):

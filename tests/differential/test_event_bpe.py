@@ -14,7 +14,7 @@ from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.teaching.frontier.picky import UNKNOWN, WORD_START, Encoder, Event, Merge, Split
 from tests.core_model import CoreModel
 from tests.differential.frontier import case, texts
-from tests.differential.test_frontier_picky import CASES
+from tests.differential.test_frontier_picky import CASES, recorded_ids
 
 LONGEST = 8
 
@@ -36,7 +36,7 @@ def model_of(ids: dict[str, int], events: list[Event], **settings) -> EventBpe:
 @pytest.mark.parametrize("name", CASES)
 def test_recorded_encodings(shared, name):
     recorded = case(shared, "pickybpe", name)
-    ids = {token: token_id for token_id, token, *_ in recorded["tokens"]}
+    ids = recorded_ids(recorded)
     events = [Merge((event[1], event[2]), 0, 0) if event[0] == "merge" else Split(event[1], tuple(event[2]))
               for event in recorded["events"]]  # fmt: skip
     model = model_of(ids, events)

@@ -149,10 +149,10 @@ class Shown:
 
     @property
     def details(self) -> int | None:
-        """How many tokens of a text are shown; None for all."""
+        """How many tokens of a text are described; None for all."""
         from bpe_cli.views.labels import TOKEN_LIMIT
 
-        return None if self.full or self.json or self.stages else TOKEN_LIMIT
+        return None if self.full or self.json else TOKEN_LIMIT
 
     def pictures(self, names: tuple[str, ...]) -> tuple[PictureFile, ...]:
         """Return the files of pictures that there will be; a text has one without a name.

@@ -22,10 +22,12 @@ from itertools import pairwise
 from typing import Literal
 
 from bpe_cli.teaching.bpe import merge_word
+from bpe_cli.teaching.stand_in import StandIn
 
 Pair = tuple[str, str]
 
-SPECIAL = ("<PAD>", "<UNK>", "<BOS>", "<EOS>")
+SPECIAL = tuple(map(StandIn, ("<PAD>", "<UNK>", "<BOS>", "<EOS>")))
+"""The first tokens. Text that spells their names is text; in the code it is they."""
 UNKNOWN = SPECIAL[1]
 WORD_START = "▁"
 
@@ -106,8 +108,8 @@ def covered_characters(words: Mapping[str, int], coverage: float) -> list[str]:
 def pairs_of(word: Sequence[str]) -> Iterator[Pair]:
     """Yield the pairs of a word, but those with a special token.
 
-    >>> list(pairs_of(["a", "b", "<UNK>", "c"]))
-    [('a', 'b')]
+    >>> list(pairs_of(["a", "b", UNKNOWN, "c"])), list(pairs_of(["a", "<UNK>"]))
+    ([('a', 'b')], [('a', '<UNK>')])
     """
     return (pair for pair in pairwise(word) if not set(pair) & set(SPECIAL))
 

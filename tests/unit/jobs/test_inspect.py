@@ -68,6 +68,11 @@ def test_steps_and_stages():
     assert [piece.content for piece in found.stages.pieces] == [b"low", b" low"]
 
 
+def test_stages_need_all_tokens_however_few_are_described():
+    ((_, found),) = inspect(SMALL, Source(text="low low"), InspectOptions(stages=True, details=1)).documents
+    assert (found.stages.pieces[-1].token_end, found.segmentation.token_count) == (2, 2)
+
+
 def test_a_tokenizer_with_a_corpus():
     assert inspect(SMALL).corpus is None
     report = inspect(SMALL, None, InspectOptions(threads=2), corpus=Source(text="low low"))

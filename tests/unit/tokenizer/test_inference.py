@@ -159,6 +159,22 @@ def test_characters_are_not_spelt_in_bytes_if_tokens_hold_them():
         assert len(tokenizer.encode("<0x0A>")) == 6
 
 
+@pytest.mark.parametrize("kind", ["characters", "bytes", "events"])
+def test_an_unknown_token_without_a_text_may_have_the_last_id(kind):
+    """As where a file has it among the special tokens only."""
+    vocabulary = Vocabulary.from_tokens([b"a", b"b", b"ab"])
+    model = {
+        "characters": CharacterBpe(vocabulary, Merges(array("I", [0, 1, 2])), unk_id=3, fuse_unk=True),
+        "bytes": CharacterBpe(vocabulary, Merges(array("I", [0, 1, 2])), unk_id=3, byte_fallback=True),
+        "events": EventBpe(vocabulary, array("I", [0, 1, 2]), 3),
+    }[kind]
+    merged = Tokenizer(model, special_tokens=(SpecialToken(b"<unk>", 3),))
+    least = merged.with_fewest_tokens()
+    assert least.encode("abxab") == merged.encode("abxab") == [2, 3, 2]
+    assert least.encode("a<unk>", specials="all") == [0, 3]
+    assert (least.vocab_size, least.token_bytes(3)) == (4, b"<unk>")
+
+
 @pytest.mark.parametrize("algorithm", ["wordpiece", "bpe"])
 def test_trained_vocabularies_with_marks(algorithm, corpora):
     text = (corpora / "languages" / "en.txt").read_text(encoding="utf-8")

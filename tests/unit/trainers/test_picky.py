@@ -12,7 +12,7 @@ from bpe_cli import _core, formats, train
 from bpe_cli.errors import FormatError, TrainingError, UsageError
 from bpe_cli.stages import EventBpe
 from bpe_cli.stages.events import SPLIT, triples
-from bpe_cli.teaching.frontier.picky import SPECIAL, Encoder, Merge, Split, Training, words_of
+from bpe_cli.teaching.frontier.picky import SPECIAL, UNKNOWN, Encoder, Merge, Split, Training, words_of
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bpe, picky
 from bpe_cli.trainers.base import Trainer
@@ -219,6 +219,21 @@ def test_scaffolds_are_left_out() -> None:
     assert events_of(large)[:3] == events_of(small)[:3]
     assert events_of(large)[-2:] == ["-pug", "-ug"]
     assert [small.token_bytes(each) for each in small.encode("thug")] == [b"\xe2\x96\x81", b"t", b"h", b"ug"]
+
+
+@pytest.mark.parametrize("trainer", [picky.TRAINER, picky.SCAFFOLD])
+@pytest.mark.parametrize("name", ["<PAD>", "<UNK>"])
+def test_steps_take_text_for_text_that_is_spelt_like_the_textbooks_special_tokens(trainer: Any, name: str) -> None:
+    words = {f"▁a{name}xñ": 1, f"▁b{name}y": 20, f"▁{name}": 20, "▁c": 30}
+    counts = counts_of((word.encode(), count) for word, count in words.items())
+    settings = trainer.Options(20, character_coverage=0.99)
+    steps = trainer.steps(counts, settings)
+    assert UNKNOWN in steps.words[0]
+    assert events_of(trainer.train(counts, settings).tokenizer) == [
+        "+".join(event.pair) if isinstance(event, Merge) else f"-{event.token}" for event in steps.events()
+    ]
+    assert name in steps.tokens
+    assert [each.token_id for each in steps.tokens.values()] == list(range(len(steps.tokens)))
 
 
 def test_steps_name_what_is_taken_back() -> None:

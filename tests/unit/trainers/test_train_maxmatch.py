@@ -120,6 +120,16 @@ def test_steps_are_the_textbook() -> None:
     assert lines[6].startswith("   words  实时:5  调度:5  时调:3  ")
 
 
+def test_steps_join_a_number_sign_that_is_no_punctuation() -> None:
+    counts = counted(["好#吗", "你好#吗", "我好!#吗"])
+    options = MaxMatchOptions(lines_per_word=1, punctuation="!", rounds=3)
+    learnt = maxmatch.learn(counts, options)
+    joining = maxmatch.TRAINER.steps(counts, options)
+    rounds = list(textbook.learn(joining.lines, joining.rounds, joining.rules))
+    assert [[(word.encode(), count) for word, count in each.words] for each in rounds] == learnt.words
+    assert [list(map(str, line)) for line in rounds[-1].lines] == [["你", "好#吗"], ["好#吗"], ["我", "好", "#", "#吗"]]
+
+
 # -- what cannot be --------------------------------------------------------------------------------
 
 

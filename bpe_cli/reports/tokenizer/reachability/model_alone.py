@@ -114,7 +114,7 @@ class Alone:
         kinds = model.kinds
         verdicts: dict[int, Verdict] = {}
         for token_id in token_ids:
-            if token_id < len(kinds) and kinds[token_id] == UNUSED and self._is_taken_apart(token_id):
+            if token_id < len(kinds) and kinds[token_id] == UNUSED:
                 reason = "the file marks it as unused: it serves merging only"
                 verdicts[token_id] = Verdict(token_id, False, "special", None, reason)
         open_ids = [token_id for token_id in token_ids if token_id not in verdicts]
@@ -132,10 +132,6 @@ class Alone:
         else:
             refute = iter(())
         return verdicts | {verdict.token_id: verdict for verdict in refute}
-
-    def _is_taken_apart(self, token_id: int) -> bool:
-        """Return whether an unused token never stays: merged from others, or not matched at all."""
-        return isinstance(self.model, Unigram) or len(self.model.vocabulary.token(token_id).decode()) > 1
 
     def _by_merges(self, token_ids: Sequence[int]) -> Iterator[Verdict]:
         tokens = [self.model.vocabulary.token(token_id) for token_id in token_ids]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+
 import pytest
 
 from bpe_cli import _core, load
@@ -20,10 +22,12 @@ from bpe_cli.stages import (
     MergeBpe,
     PrefixSpace,
     RankBpe,
+    ScoredBpe,
     SpecialToken,
     Split,
     WordPiece,
 )
+from bpe_cli.stages.spelling import NORMAL, UNKNOWN, UNUSED
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.merging import of_ranks
@@ -55,6 +59,18 @@ def test_merges_by_hand():
         b"abc": ("whole", b"abc"),
         b"xyz": ("whole", b"xyz"),
     }
+
+
+def test_unused_pieces_serve_merging_only():
+    """A single character is one too: it is unknown, and not "merged to" nothing."""
+    texts = ["", "a", "b", "ab", "c", "abc"]
+    scores, kinds = array("d", [0, -9, -9, -1, -9, -2]), bytes([UNKNOWN, NORMAL, NORMAL, UNUSED, UNUSED, NORMAL])
+    vocabulary = Vocabulary.from_tokens([text.encode() for text in texts])
+    found = examine(Tokenizer(ScoredBpe(vocabulary, scores, 0, kinds))).verdicts
+    reason = "the file marks it as unused: it serves merging only"
+    assert {each: (found[each].layer, found[each].reason) for each in found} == dict.fromkeys(
+        (3, 4), ("special", reason)
+    )
 
 
 def test_ranks_merge_a_token_that_a_higher_rank_makes():

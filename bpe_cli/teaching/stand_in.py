@@ -1,0 +1,23 @@
+"""Symbols that stand among those of a text, and are none: an unknown character, a place that nothing is joined over."""
+
+from __future__ import annotations
+
+
+class StandIn(str):
+    """A symbol that reads as its name, and equals nothing but itself: a text may spell the name.
+
+    >>> pad = StandIn("<PAD>")
+    >>> pad, pad == pad, pad == "<PAD>", "<PAD>" == pad, pad in {"<PAD>"}
+    ('<PAD>', True, False, False, False)
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __hash__(self) -> int:
+        return id(self)
