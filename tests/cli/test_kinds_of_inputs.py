@@ -217,3 +217,18 @@ def test_a_member_of_an_archive_is_not_divided(folder, option):
     lines = io.BytesIO()
     assert bpe_cli.segment_files("gpt2", folder / "x.tar", lines).documents == 2
     assert lines.getvalue() == b"a\nb\n"
+
+
+def test_a_data_set_in_a_folder_is_not_read_as_text(tmp_path):
+    """The plan, the manifest and the records of an earlier one were documents of the next."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.txt").write_text("hi\n")
+    assert call("prepare", "in", "-t", "gpt2", "-o", "in/out", "-q", cwd=tmp_path).status == 0
+    done = call("encode", "in", "-t", "gpt2", "--to", "count", "-q", cwd=tmp_path)
+    assert (done.status, done.out) == (0, b"2\n")
+    said = "skipped: it is the record of a data set"
+    notes = call("encode", "in", "-t", "gpt2", "--to", "count", cwd=tmp_path).err.splitlines()
+    records = [f"note: in/out/{name} {said}" for name in ("manifest.json", "part-00000.json", "plan.json")]
+    assert [note for note in notes if note.endswith(said)] == records
+    done = call("prepare", "in/out", "-t", "gpt2", "-o", "again", cwd=tmp_path)
+    assert (done.status, done.err.splitlines()[-1]) == (2, "error: there is no text file in the folder in/out")
