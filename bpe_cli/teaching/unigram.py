@@ -51,23 +51,27 @@ def costs(counts: Mapping[str, int]) -> dict[str, float]:
     return {token: -log(count / total) for token, count in counts.items()}
 
 
-def encode(word: str, model: Mapping[str, float], start_cost: float = 1.0) -> tuple[list[str], float | None]:
+def encode(
+    word: str, model: Mapping[str, float], start_cost: float = 1.0, longest: int | None = None
+) -> tuple[list[str], float | None]:
     """Find the segmentation that costs least, by Viterbi's algorithm; None if there is none.
 
     ``start_cost`` is what a word costs before its first token: 1 in the course, by a slip that many have
-    copied. It changes no segmentation but where rounding decides.
+    copied. It changes no segmentation but where rounding decides. ``longest`` is the length of the longest token, if it
+    is known.
 
     >>> encode("ab", {"a": 1.0, "b": 1.0, "ab": 1.5})
     (['ab'], 2.5)
     >>> encode("abc", {"a": 1.0, "b": 1.0})
     (['<unk>'], None)
     """
+    most = len(word) if longest is None else longest
     best = [(start_cost, 0)] + [(inf, -1)] * len(word)  # what the text up to a place costs, its last token's start
     for start in range(len(word)):
         before, _ = best[start]
         if before == inf:
             continue
-        for end in range(start + 1, len(word) + 1):
+        for end in range(start + 1, min(start + most, len(word)) + 1):
             token = word[start:end]
             if token in model and model[token] + before < best[end][0]:
                 best[end] = (model[token] + before, start)
@@ -83,15 +87,18 @@ def encode(word: str, model: Mapping[str, float], start_cost: float = 1.0) -> tu
     return tokens, whole
 
 
-def corpus_cost(words: Mapping[str, int], model: Mapping[str, float]) -> float:
-    """Return the sum of the costs of the best segmentations of all words.
+def corpus_cost(
+    words: Mapping[str, int], model: Mapping[str, float], known: Mapping[str, float | None] | None = None
+) -> float:
+    """Return the sum of the costs of the best segmentations of all words, of which some may be known.
 
     >>> corpus_cost({"ab": 2}, {"a": 1.0, "b": 1.0})
     6.0
     """
+    longest = max(map(len, model), default=0)
     total = 0.0
     for word, count in words.items():
-        cost = encode(word, model)[1]
+        cost = known[word] if known and word in known else encode(word, model, longest=longest)[1]
         if cost is not None:
             total += count * cost
     return total
@@ -103,12 +110,15 @@ def losses(words: Mapping[str, int], model: Mapping[str, float]) -> dict[str, fl
     >>> losses({"ab": 2}, {"a": 1.0, "b": 1.0, "ab": 1.5})
     {'ab': 1.0}
     """
-    whole = corpus_cost(words, model)
-    return {
-        token: corpus_cost(words, {other: cost for other, cost in model.items() if other != token}) - whole
-        for token in model
-        if len(token) > 1
-    }
+    longest = max(map(len, model), default=0)
+    each = {word: encode(word, model, longest=longest)[1] for word in words}
+    whole = corpus_cost(words, model, each)
+    found = {}
+    for token in (token for token in model if len(token) > 1):
+        others = {other: cost for other, cost in model.items() if other != token}
+        same = {word: cost for word, cost in each.items() if token not in word}
+        found[token] = corpus_cost(words, others, same) - whole
+    return found
 
 
 UNKNOWN_PENALTY = 10.0

@@ -9,7 +9,7 @@ SentencePiece gives for the same text is in ``sentencepiece``.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -131,6 +131,34 @@ class UnigramOptions(base.Options):
     def reserved(self) -> tuple[str, ...]:
         """The texts of the tokens that are not learnt, by id: unknown, special, bytes."""
         return (self.unk_token, *self.special_tokens, *(BYTES if self.byte_fallback else ()))
+
+
+STEPS_CHARACTERS = 200
+"""Characters of a word up to which the textbook's training is shown: it keeps every part of each word."""
+STEPS_LOOKED_UP = 1 << 24
+"""Parts of words that it looks up at most in a round."""
+
+
+def _refuse_long_words(words: Mapping[str, int]) -> None:
+    longest = max(map(len, words), default=0)
+    if longest > STEPS_CHARACTERS:
+        raise UsageError(
+            f"`steps` of the textbook's training is for words of up to {STEPS_CHARACTERS} characters, and one has "
+            f"{longest:,}",
+            hint="leave `steps` out, or cut the text into shorter words with a pre-tokenizer",
+        )
+
+
+def _refuse_much_work(words: Mapping[str, int], tokens: Mapping[str, int]) -> None:
+    """Refuse a training that cuts long words anew without each of many tokens in them."""
+    longest = max(map(len, tokens), default=0)
+    looked_up = sum(len(word) * min(len(word), longest) * sum(token in word for token in tokens) for word in words)
+    if looked_up > STEPS_LOOKED_UP:
+        raise UsageError(
+            f"`steps` of the textbook's training would look up {looked_up:,} parts of words in its first round, more "
+            f"than {STEPS_LOOKED_UP:,}",
+            hint="leave `steps` out, or train on a sample",
+        )
 
 
 def _shortfall(options: UnigramOptions, trained: _core.UnigramTraining, learnt: int) -> str:
@@ -330,14 +358,22 @@ class UnigramTrainer(Trainer[UnigramOptions]):
         """Return the training round by round, for small corpora, and then the vocabulary.
 
         The textbook's rule is told by the textbook, expectation maximisation by what the core did.
+
+        Raises:
+            UsageError: if the corpus is too large, or has words too long for the textbook.
         """
         from bpe_cli.teaching import unigram as teaching
         from bpe_cli.teaching.steps import Estimation, Pruning
 
         words = small_texts(counts)
         if options.rule == "textbook":
+            _refuse_long_words(words)
             learnable = options.vocab_size - len(options.reserved)
-            rounds = list(teaching.train(words, learnable, options.seeds, options.dropped))
+            rounds: list[dict[str, int]] = []
+            for counted in teaching.train(words, learnable, options.seeds, options.dropped):
+                if not rounds:
+                    _refuse_much_work(words, counted)
+                rounds.append(counted)
             final = {token: -cost for token, cost in teaching.costs(rounds[-1]).items()} if rounds else {}
             return Pruning(words, rounds, options.reserved, final)
         trained = _run(counts, options, record=True)

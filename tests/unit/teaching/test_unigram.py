@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.teaching.unigram import (
+    corpus_cost,
     costs,
     encode,
     initial_tokens,
+    losses,
     train,
 )
 from tests.oracle.segmentations import expected_counts, probabilities, segmentations
@@ -46,6 +48,17 @@ def test_the_course_begins_with_300_tokens() -> None:
         assert found == tokens
         assert found_cost is not None
         assert isclose(found_cost, cost, rel_tol=0, abs_tol=1e-12)
+
+
+@given(st.dictionaries(st.text("abc", min_size=1, max_size=6), st.integers(1, 9), min_size=1), st.integers(3, 30))
+def test_losses_are_those_of_cutting_all_words_anew(words: dict[str, int], size: int) -> None:
+    model = costs(initial_tokens(words, size))
+    whole = corpus_cost(words, model)
+    without = {token: {other: cost for other, cost in model.items() if other != token} for token in model}
+    assert losses(words, model) == {
+        token: corpus_cost(words, others) - whole for token, others in without.items() if len(token) > 1
+    }
+    assert all(encode(word, model) == encode(word, model, longest=6) for word in words)
 
 
 def test_the_course_ends_with_100_tokens() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.teaching import unigram as teaching
+from bpe_cli.teaching.steps import Pruning
 from bpe_cli.trainers import unigram
 from bpe_cli.trainers.base import Trained
 from bpe_cli.trainers.counts import new_counts
@@ -113,6 +114,30 @@ def test_the_textbook_tells_its_steps() -> None:
     lines = list(training_lines(unigram.TRAINER.steps(counted(WORDS), Options(vocab_size=12, rule="textbook"))))
     assert lines[0].startswith("31 characters and substrings to begin with")
     assert lines.index("") == len(list(teaching.train(WORDS, 11)))
+
+
+@pytest.mark.parametrize(
+    ("words", "refused"),
+    [
+        ({"ab" * 100 + "c": 1}, "is for words of up to 200 characters, and one has 201"),
+        (
+            {f"{number:09}{'ab' * 25}{number:09}cdefg": 1 for number in range(200)},
+            r"would look up \d+,\d{3},\d{3} parts of words in its first round",
+        ),
+    ],
+)
+def test_steps_of_words_too_long(words: dict[str, int], refused: str) -> None:
+    options = Options(vocab_size=290, rule="textbook")
+    with pytest.raises(UsageError, match=refused):
+        unigram.TRAINER.steps(counted(words), options)
+    assert unigram.TRAINER.train(counted(words), options).tokenizer.vocab_size <= 290
+
+
+def test_steps_of_a_long_word() -> None:
+    options = Options(vocab_size=39, rule="textbook", seed_size=40)
+    steps = unigram.TRAINER.steps(counted({"ab" * 100: 1}), options)
+    assert isinstance(steps, Pruning)
+    assert [len(tokens) for tokens in steps.rounds] == [40, 36]
 
 
 def test_a_larger_vocabulary_says_the_corpus_better(corpora: Path) -> None:
