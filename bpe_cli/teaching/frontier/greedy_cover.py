@@ -210,18 +210,24 @@ def stretches_of(piece: Text, beginnings: set[Text]) -> Iterator[tuple[int, int]
         start = end
 
 
-def laid(stretch: Text, ranks: Mapping[Text, int]) -> Iterator[tuple[int, int, int]]:
+def laid(stretch: Text, ranks: Mapping[Text, int], longest: int | None = None) -> Iterator[tuple[int, int, int]]:
     """Yield (rank, start, end) of tokens in the order in which they are laid over a stretch.
 
     Two places of one token side by side count as one that must not be cut: so has the package's code.
 
+    Args:
+        stretch: The text.
+        ranks: The place of each token in that order.
+        longest: The length of the longest token, if it is known.
+
     >>> list(laid("lower", {"er": 0, "low": 1, "lower": 2, "we": 3}))
     [(0, 3, 5), (1, 0, 3), (2, 0, 5)]
     """
+    most = max(map(len, ranks), default=0) if longest is None else longest
     places = sorted(
         (ranks[stretch[start:end]], start, end)
         for start in range(len(stretch))
-        for end in range(start + 2, len(stretch) + 1)
+        for end in range(start + 2, min(start + most, len(stretch)) + 1)
         if stretch[start:end] in ranks
     )
     marks: list[int | None] = [None] * len(stretch)
@@ -246,6 +252,7 @@ class Encoder:
         """Number the tokens."""
         self.tokens = list(dict.fromkeys([*chosen, *(bytes([byte]) for byte in range(256))]))
         self.ranks = {token: rank for rank, token in enumerate(self.tokens)}
+        self.longest = max(map(len, self.tokens))
         self.beginnings = beginnings_of(token for token in chosen if len(token) > 1)
 
     def encode(self, piece: bytes) -> list[bytes]:
@@ -258,7 +265,7 @@ class Encoder:
         if stretch in self.ranks:
             return [stretch]
         marks: list[int | None] = [None] * len(stretch)
-        for rank, start, end in laid(stretch, self.ranks):
+        for rank, start, end in laid(stretch, self.ranks, self.longest):
             marks[start:end] = [rank] * (end - start)
         tokens = []
         start = 0

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.reports.text.characters import bytes_of, text_of
 from bpe_cli.reports.text.steps import MergeStep, MergeWalk, Spelling, SplitStep
-from bpe_cli.reports.text.steps.pieces import check_length, collected, window
+from bpe_cli.reports.text.steps.pieces import check_length, collected, contents_around
 from bpe_cli.stages.events import SPLIT, replayed, triples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from bpe_cli.reports.text.steps import Symbols
     from bpe_cli.reports.text.steps.pieces import Limits, Names
     from bpe_cli.stages import EventBpe
 
@@ -43,7 +42,7 @@ class ByEvents:
         model = self._model
         whole = model.vocabulary.id_of(piece) if model.ignore_merges else None
         symbols, spelt = self._spell(piece)
-        start = window([self._content(each) for each in symbols])
+        start = contents_around(symbols, None, self._content)
         steps: list[MergeStep | SplitStep] = []
         count = 0
         for step in self._happen(symbols):
@@ -117,13 +116,10 @@ class ByEvents:
 
     def _told(self, number: int, at: int, symbols: Sequence[Symbol]) -> MergeStep | SplitStep:
         left, right, product = self._events[number]
-        shown = self._around(symbols, at)
+        shown = contents_around(symbols, at, self._content)
         if right == SPLIT:
             return SplitStep(number, self._content(left), tuple(map(self._content, self._made(number))), shown)
         return MergeStep(number, None, self._content(left), self._content(right), self._content(product), shown)
-
-    def _around(self, symbols: Sequence[Symbol], at: int) -> Symbols:
-        return window([self._content(each) for each in symbols], at)
 
     def _content(self, token_id: Symbol) -> bytes:
         if token_id is None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.reports.text.characters import bytes_of, text_of
 from bpe_cli.reports.text.steps import CutStep, CutWalk, LookUp, LookUpWalk, MatchStep, MatchWalk, Spelling, StepToken
-from bpe_cli.reports.text.steps.pieces import LONGEST_REST, check_length, check_work, collected, window
+from bpe_cli.reports.text.steps.pieces import LONGEST_REST, check_length, check_work, collected, contents_around
 from bpe_cli.teaching.frontier.greedy_cover import beginnings_of, laid, stretches_of
-from bpe_cli.teaching.longest_match import Cut, Marks, Match, Units, anywhere, from_left, lengths_of, stretches
+from bpe_cli.teaching.longest_match import Marks, Match, Units, Word, anywhere, from_left, lengths_of, stretches
 from bpe_cli.teaching.longest_match import text_of as written
 
 if TYPE_CHECKING:
+    from bpe_cli.reports.text.steps import Symbols
     from bpe_cli.reports.text.steps.pieces import Limits, Names
     from bpe_cli.stages import GreedyCover, LongestMatch, MaxMatch, NGram, WordLevel, WordPiece
 
@@ -56,8 +58,9 @@ class WordPieces:
     def _step(self, word: str, match: Match[str]) -> MatchStep:
         prefix = self._model.continuing_subword_prefix if match.start else ""
         fits = tuple(self._names.token(self._ids[token]) for token in match.fits)
-        rest = prefix + word[match.start : match.start + LONGEST_REST]
-        cut = max(len(word) - match.start - LONGEST_REST, 0)
+        stop = _end_of_rest(match)
+        rest = prefix + word[match.start : stop]
+        cut = max(len(word) - stop, 0)
         return _step(rest, cut, match.tried, word[match.start : match.end], fits, fits[0] if fits else None,
                      "token" if fits else "unknown")  # fmt: skip
 
@@ -109,8 +112,8 @@ class FromLeft:
             if taken is not None:
                 tokens.append(taken)
             if self._limits.steps is None or len(steps) < self._limits.steps:
-                rest = written(word[match.start : match.start + LONGEST_REST])
-                cut = max(len(word) - match.start - LONGEST_REST, 0)
+                stop = _end_of_rest(match)
+                rest, cut = written(word[match.start : stop]), max(len(word) - stop, 0)
                 text = written(word[match.start : match.end])
                 steps.append(_step(rest, cut, match.tried, text, fits, taken, way))
             count += 1
@@ -143,11 +146,11 @@ class Anywhere:
         word = self._marks.word(text_of(piece))
         check_work(len(word), range(self._longest))
         cuts = list(anywhere(word, self._numbers, self._longest))
-        ends: dict[int, int] = {}
+        parts = _Parts(len(word))
         steps = []
         for cut in islice(cuts, self._limits.steps):
-            ends[cut.start] = cut.end
-            steps.append(self._step(word, cut, ends))
+            token, place = self._names.token(self._ids[cut.token]), parts.cut(cut.start, cut.end)
+            steps.append(CutStep(cut.number, token, parts.around(place, lambda start, end: written(word[start:end]))))
         named = {cut.start: cut.token for cut in cuts}
         tokens: list[StepToken] = []
         unknown = []
@@ -160,18 +163,23 @@ class Anywhere:
             unknown.append(Spelling(bytes_of(written(word[start:end])), "unknown" if stands else "left out", stands))
         return CutWalk(tuple(steps), len(cuts) - len(steps), collected(unknown), tuple(tokens))
 
-    def _step(self, word: Units, cut: Cut[Units], ends: dict[int, int]) -> CutStep:
-        token = self._names.token(self._ids[cut.token])
-        return _cut_step(cut.number, token, len(word), cut.start, ends, lambda start, end: written(word[start:end]))
 
+class _Parts:
+    """The parts that a piece is cut into: tokens, and the stretches between them."""
 
-def _cut_step(
-    number: int, token: StepToken, length: int, at: int, ends: dict[int, int], text: Callable[[int, int], str]
-) -> CutStep:
-    """Return a step at a place, of a piece whose stretches have these texts."""
-    parts = list(stretches(length, ends))
-    place = next(number for number, (start, _, _) in enumerate(parts) if start == at)
-    return CutStep(number, token, window([bytes_of(text(start, end)) for start, end, _ in parts], place))
+    def __init__(self, length: int) -> None:
+        self._edges = [0, length]
+
+    def cut(self, start: int, end: int) -> int:
+        """Make one part of a stretch that cuts no token, and return its place."""
+        at, stop = bisect_left(self._edges, start), bisect_left(self._edges, end)
+        self._edges[at:stop] = [start] if self._edges[stop] == end else [start, end]
+        return at
+
+    def around(self, place: int, text: Callable[[int, int], str]) -> Symbols:
+        """Return the parts around one of them; stretches have these texts."""
+        edges = self._edges
+        return contents_around(range(len(edges) - 1), place, lambda at: bytes_of(text(edges[at], edges[at + 1])))
 
 
 class Covered:
@@ -186,25 +194,28 @@ class Covered:
             self._ids.setdefault(text_of(token), token_id)  # of equal ones the first counts
         self._several = {text: token_id for text, token_id in self._ids.items() if len(text) > 1}
         self._numbers = {token_id: number for number, token_id in enumerate(sorted(self._several.values()))}
+        self._longest = max(map(len, self._several), default=1)
         self._beginnings = beginnings_of(self._several)
 
     def walk(self, piece: bytes) -> CutWalk:
         """Return the steps of one piece."""
         check_length(piece)
         word = text_of(piece)
-        check_work(len(word), range(max(map(len, self._several), default=1)))
+        check_work(len(word), range(self._longest))
         steps: list[CutStep] = []
         count = 0
         ends: dict[int, int] = {}
+        parts = _Parts(len(word))
         for first, last in stretches_of(word, self._beginnings):
-            for token_id, start, end in laid(word[first:last], self._several):
+            for token_id, start, end in laid(word[first:last], self._several, self._longest):
                 for inside in range(start, end):
                     ends.pop(first + inside, None)
                 ends[first + start] = first + end
                 count += 1
                 if self._limits.steps is None or len(steps) < self._limits.steps:
                     token, number = self._names.token(token_id), self._numbers[token_id]
-                    steps.append(_cut_step(number, token, len(word), first + start, ends, lambda a, b: word[a:b]))
+                    place = parts.cut(first + start, first + end)
+                    steps.append(CutStep(number, token, parts.around(place, lambda a, b: word[a:b])))
         tokens: list[StepToken] = []
         unknown = []
         for start, end, is_token in stretches(len(word), ends):
@@ -220,6 +231,11 @@ class Covered:
 def from_left_or_anywhere(model: LongestMatch, names: Names, limits: Limits) -> FromLeft | Anywhere:
     """Choose the walker of a ``LongestMatch``."""
     return FromLeft(model, names, limits) if model.left_to_right else Anywhere(model, names, limits)
+
+
+def _end_of_rest(match: Match[Word]) -> int:
+    """Return where a rest that is shown ends: behind all of the token that is taken."""
+    return max(match.start + LONGEST_REST, match.end)
 
 
 def _step(

@@ -11,8 +11,8 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 from bpe_cli.reports.text.characters import bytes_of, text_of
-from bpe_cli.reports.text.steps import MergeStep, MergeWalk, Rival, Spelling, StepToken, Symbols
-from bpe_cli.reports.text.steps.pieces import check_length, collected, window
+from bpe_cli.reports.text.steps import MergeStep, MergeWalk, Rival, Spelling, StepToken
+from bpe_cli.reports.text.steps.pieces import check_length, collected, contents_around, window
 from bpe_cli.stages.spelling import BYTE, NORMAL, UNUSED, USER_DEFINED
 from bpe_cli.teaching import bpe
 from bpe_cli.tokenizer.merging import Merge, Order, merges
@@ -303,8 +303,6 @@ def _tell(
     for merge in islice(done, limits.steps):
         pairs = rivals(left, merge, order, content, scored=scored) if looks else []
         at, left = next(after)
-        low, high = max(0, at - 64), at + 64  # more than are shown are not looked at
-        shown = window([content(each) for each in left[low:high]], at - low)
         steps.append(
             MergeStep(
                 None if scored else int(merge.number),
@@ -312,7 +310,7 @@ def _tell(
                 content(merge.left),
                 content(merge.right),
                 content(merge.product),
-                Symbols(shown.contents, shown.before + low, shown.after + max(0, len(left) - high), shown.at),
+                contents_around(left, at, content),
                 tuple(pairs[: limits.pairs]),
                 len(pairs),
             )

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError
@@ -69,6 +69,9 @@ def check_work(characters: int, lengths: Iterable[int]) -> None:
         raise TooMuchToTell(f"{characters:,} characters, with tokens of so many lengths, are too many to look up")
 
 
+Symbol = TypeVar("Symbol")
+
+
 class Walker(Protocol):
     """Record how a model arrives at the tokens of a piece."""
 
@@ -111,10 +114,17 @@ def window(symbols: Sequence[bytes], at: int | None = None) -> Symbols:
     >>> window([b"a", b"b"], 1)
     Symbols(contents=(b'a', b'b'), before=0, after=0, at=1)
     """
-    if len(symbols) <= SHOWN:
-        return Symbols(tuple(symbols), at=at)
+    return contents_around(symbols, at, bytes)
+
+
+def contents_around(symbols: Sequence[Symbol], at: int | None, content: Callable[[Symbol], bytes]) -> Symbols:
+    """Return what ``window`` does, of symbols that are not written out yet: only those that are shown are.
+
+    >>> contents_around(range(1000), 3, lambda number: b"%d" % number).after
+    959
+    """
     start = max(0, min((at or 0) - AROUND, len(symbols) - SHOWN))
-    shown = tuple(symbols[start : start + SHOWN])
+    shown = tuple(map(content, symbols[start : start + SHOWN]))
     return Symbols(shown, start, len(symbols) - start - len(shown), None if at is None else at - start)
 
 
