@@ -87,21 +87,18 @@ def encode(
     return tokens, whole
 
 
-def corpus_cost(words: Mapping[str, int], model: Mapping[str, float]) -> float:
-    """Return the sum of the costs of the best segmentations of all words.
+def corpus_cost(
+    words: Mapping[str, int], model: Mapping[str, float], known: Mapping[str, float | None] | None = None
+) -> float:
+    """Return the sum of the costs of the best segmentations of all words, of which some may be known.
 
     >>> corpus_cost({"ab": 2}, {"a": 1.0, "b": 1.0})
     6.0
     """
     longest = max(map(len, model), default=0)
-    return _total(words, {word: encode(word, model, longest=longest)[1] for word in words})
-
-
-def _total(words: Mapping[str, int], costs_of_words: Mapping[str, float | None]) -> float:
-    """Add up what all words cost, but those that cannot be put together."""
     total = 0.0
     for word, count in words.items():
-        cost = costs_of_words[word]
+        cost = known[word] if known and word in known else encode(word, model, longest=longest)[1]
         if cost is not None:
             total += count * cost
     return total
@@ -110,22 +107,17 @@ def _total(words: Mapping[str, int], costs_of_words: Mapping[str, float | None])
 def losses(words: Mapping[str, int], model: Mapping[str, float]) -> dict[str, float]:
     """Return by how much the corpus costs more without each token of several characters.
 
-    Words in which a token does not occur cost as much without it.
-
     >>> losses({"ab": 2}, {"a": 1.0, "b": 1.0, "ab": 1.5})
     {'ab': 1.0}
     """
     longest = max(map(len, model), default=0)
-    before = {word: encode(word, model, longest=longest)[1] for word in words}
-    whole = _total(words, before)
-    others = dict(model)
+    each = {word: encode(word, model, longest=longest)[1] for word in words}
+    whole = corpus_cost(words, model, each)
     found = {}
-    for token in model:
-        if len(token) > 1:
-            cost = others.pop(token)
-            anew = {word: encode(word, others, longest=longest)[1] for word in words if token in word}
-            found[token] = _total(words, before | anew) - whole
-            others[token] = cost
+    for token in (token for token in model if len(token) > 1):
+        others = {other: cost for other, cost in model.items() if other != token}
+        same = {word: cost for word, cost in each.items() if token not in word}
+        found[token] = corpus_cost(words, others, same) - whole
     return found
 
 
