@@ -41,10 +41,13 @@ struct Word<'a> {
     count: u64,
 }
 
-/// A vocabulary: tokens in order, with their counts.
+/// Tokens in order, with their counts.
+type Tokens<'a> = Vec<(&'a [u8], u64)>;
+
+/// A vocabulary.
 #[derive(Default)]
 struct Model<'a> {
-    tokens: Vec<(&'a [u8], u64)>,
+    tokens: Tokens<'a>,
     costs: HashMap<&'a [u8], f64>,
 }
 
@@ -133,7 +136,7 @@ fn initial<'a>(
     words: &[Word<'a>],
     options: Textbook,
     progress: &mut dyn FnMut(usize, usize) -> Result<()>,
-) -> Result<(Vec<(&'a [u8], u64)>, usize)> {
+) -> Result<(Tokens<'a>, usize)> {
     let (mut characters, mut substrings) = (Ordered::default(), Ordered::default());
     for word in words {
         let count = word.places.len() - 1;
@@ -163,7 +166,7 @@ fn initial<'a>(
 #[derive(Default)]
 struct Ordered<'a> {
     places: HashMap<&'a [u8], usize>,
-    items: Vec<(&'a [u8], u64)>,
+    items: Tokens<'a>,
 }
 
 impl<'a> Ordered<'a> {
@@ -177,7 +180,7 @@ impl<'a> Ordered<'a> {
 }
 
 impl<'a> Model<'a> {
-    fn new(tokens: Vec<(&'a [u8], u64)>) -> Self {
+    fn new(tokens: Tokens<'a>) -> Self {
         let total: u64 = tokens.iter().map(|(_, count)| count).sum();
         let costs = tokens
             .iter()
