@@ -38,6 +38,20 @@ class InputError(BpeError):
     """Report input that cannot be read: a missing file, a broken line, a byte that has no token."""
 
 
+class NoTokenError(InputError):
+    """Report a byte or a character of a text that no token of a tokenizer stands for.
+
+    Attributes:
+        offset: Where it stands in the bytes that were given.
+        elsewhere: The message without that: for who knows its place in a file, or knows that it is no place in one.
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None, offset: int = 0, elsewhere: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.offset = offset
+        self.elsewhere = elsewhere or message
+
+
 class OutputError(BpeError):
     """Report output that cannot be written: a full disk, a read-only folder."""
 

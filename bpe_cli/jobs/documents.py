@@ -9,7 +9,7 @@ import os
 from array import array
 from collections.abc import Iterable, Iterator
 
-from bpe_cli.errors import InputError, UsageError
+from bpe_cli.errors import InputError, NoTokenError, UsageError
 from bpe_cli.jobs.files import Target, check_text_output
 from bpe_cli.sinks.lines import CountSink
 from bpe_cli.support.fast_dataclass import dataclass
@@ -161,6 +161,7 @@ class BlockEncoding:
         edges: What stands around each document.
         sink: Where it goes.
         budget: What watches the lengths of documents.
+        origins: What names documents.
     """
 
     model: Tokenizer
@@ -169,17 +170,24 @@ class BlockEncoding:
     edges: Edges
     sink: TakesIds
     budget: Budget
+    origins: Named
 
     def encode(self, item: Item) -> Result:
         """Encode or count a block; several threads may do so at a time.
 
         Raises:
-            InputError: if a byte of the text has no token.
+            InputError: if a byte of the text has no token; the message says where.
         """
         block, place = item
-        if isinstance(self.sink, CountSink) and self.sampling is None:
-            return None, with_edges_counted(block, self.model.count_block(block, self.matcher), self.edges)
-        ids, ends = self.model.encode_block(block, self.matcher, 1, self.sampling, place)
+        try:
+            if isinstance(self.sink, CountSink) and self.sampling is None:
+                return None, with_edges_counted(block, self.model.count_block(block, self.matcher), self.edges)
+            ids, ends = self.model.encode_block(block, self.matcher, 1, self.sampling, place)
+        except NoTokenError as error:
+            number, offset = block.document_at(error.offset)
+            offset += 0 if number else place.offset
+            where = f"{self.origins.of(place.document + number + 1)}, byte {offset:,}"
+            raise InputError(f"{where}: {error.elsewhere}", hint=error.hint) from error
         return with_edges(block, ids, ends, self.edges, self.sink)
 
     def write(self, item: Item, result: Result) -> None:

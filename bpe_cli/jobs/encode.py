@@ -111,7 +111,7 @@ def encode(
     ) as sink:  # fmt: skip
         keep_freed_memory()
         threads = usable_threads(options.threads)
-        way = BlockEncoding(model, matcher, options.sampling, edges, sink, budget)
+        way = BlockEncoding(model, matcher, options.sampling, edges, sink, budget, origins)
         with (
             Ordered(way.encode, way.write, threads) as ordered,
             reading(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
 from itertools import accumulate
@@ -65,6 +66,15 @@ class Block:
     def open_bytes(self) -> int:
         """How many bytes it has of the document that goes on in the block after."""
         return len(self.data) - (self.ends[-2] if len(self.ends) > 1 else 0) if self.unfinished else 0
+
+    def document_at(self, offset: int) -> tuple[int, int]:
+        """Return the number of the document that a byte is of, from 0, and the byte's offset in what there is of it.
+
+        >>> Block.of([b"ab", b"", b"c"]).document_at(2)
+        (2, 0)
+        """
+        number = bisect_right(self.ends, offset)
+        return number, offset - (self.ends[number - 1] if number else 0)
 
     def documents(self) -> Iterator[memoryview]:
         """Yield the bytes of each document (or part of one, at an open end)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 
-from bpe_cli.errors import InputError, UsageError
+from bpe_cli.errors import InputError, NoTokenError, UsageError
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal, TypeVar
 from bpe_cli.support.messages import listed, nearest
 
@@ -218,8 +218,11 @@ def cannot_encode(error: ValueError, data: bytes | memoryview, offset: int = 0) 
     byte, _, rest = str(sentence).partition(" has ")
     value = int(byte.rpartition("0x")[2], 16)
     without = f"as `tr -d '\\{value:03o}'` does" if value < 0x80 else "with the character that it is a part of"
-    return InputError(
-        f"{byte} at offset {offset + place[0]} has {rest} in this tokenizer: {around!r}",
+    missing = f"has {rest} in this tokenizer: {around!r}"
+    return NoTokenError(
+        f"{byte} at offset {offset + place[0]} {missing}",
+        offset=offset + place[0],
+        elsewhere=f"{byte} {missing}",
         hint=f"the tokenizer was trained without it: take it out of the text, {without}, or train with "
         '`initial_alphabet="all"`, which has every byte',
     )
@@ -231,8 +234,11 @@ def cannot_spell(error: ValueError, data: bytes | memoryview) -> InputError:
     if not place:
         return InputError(str(sentence))
     rest = bytes(data[place[0] : place[0] + 40]).decode("utf-8", "backslashreplace")
-    return InputError(
-        f"no token of this tokenizer begins {rest[:1]!r}, at offset {place[0]}: {rest!r}",
+    missing = f"no token of this tokenizer begins {rest[:1]!r}"
+    return NoTokenError(
+        f"{missing}, at offset {place[0]}: {rest!r}",
+        offset=place[0],
+        elsewhere=f"{missing}: {rest!r}",
         hint="it has no token for what is unknown; train with one",
     )
 

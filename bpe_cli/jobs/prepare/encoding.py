@@ -101,7 +101,8 @@ def _encode_texts(
 
     matcher = model.matcher(job.options.specials)
     takes: Any = taker
-    way, places = BlockEncoding(model, matcher, None, job.edges_of_sink(model), takes, Budget(None, origins)), Places()
+    edges, budget, places = job.edges_of_sink(model), Budget(None, origins), Places()
+    way = BlockEncoding(model, matcher, None, edges, takes, budget, origins)
     keep_freed_memory()
     with Ordered(way.encode, way.write, threads) as ordered:
         settled = model.settle(_blocks(job, part, advance, hashes, origins.begin, rows), matcher, whole_pieces=False)

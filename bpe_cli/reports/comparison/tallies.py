@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli import _core
-from bpe_cli.errors import InputError
+from bpe_cli.errors import InputError, NoTokenError
 from bpe_cli.reports.comparison.input_accounts import FanOut, Reading
 from bpe_cli.reports.comparison.left_out import showing_left_out
 from bpe_cli.reports.comparison.measures import MOST_UNITS, Measure
@@ -359,4 +359,5 @@ def _read(
             else:
                 input_tallies[number].add(block)
         except InputError as error:
-            raise InputError(f"{labels[number]} cannot encode {name}: {error.message}", hint=error.hint) from error
+            what = error.elsewhere if isinstance(error, NoTokenError) else error.message
+            raise InputError(f"{labels[number]} cannot encode {name}: {what}", hint=error.hint) from error
