@@ -183,7 +183,8 @@ def test_a_tokenizer_and_its_use_of_a_corpus(with_small):
 
 
 def test_ids_that_were_written(folder):
-    call("encode", "en.txt", "--lines", "-t", "gpt2", "--to", "bin", "-o", "en.bin", "-q", cwd=folder)
+    ids = ("encode", "en.txt", "--lines", "-t", "gpt2", "--to", "bin", "-q")
+    call(*ids, "-o", "en.bin", "--eot", "auto", cwd=folder)
     done = call("inspect", "en.bin", "--html", "d.html", "--svg", "d.svg", cwd=folder)
     assert done == (0, b"", "wrote d.html\nwrote d.svg\n")
     assert "<figure " in (folder / "d.html").read_text()
@@ -192,6 +193,10 @@ def test_ids_that_were_written(folder):
     for first, last, number in lengths:
         assert f"{first if first == last else f'{first}–{last}'}: documents {number}, " in described
     assert call("inspect", "en.bin", "--svg", "en.bin.json", cwd=folder).status == 2
+    call(*ids, "-o", "unmarked.bin", cwd=folder)
+    assert call("inspect", "unmarked.bin", "--svg", "u.svg", cwd=folder).status == 0
+    said = "".join(ElementTree.parse(folder / "u.svg").getroot().itertext())
+    assert "where each ends is not marked, so that there are no lengths" in said
 
 
 def test_png(with_small):
