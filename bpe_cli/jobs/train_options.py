@@ -15,7 +15,7 @@ from bpe_cli.errors import UsageError
 from bpe_cli.support.messages import did_you_mean, nearest
 from bpe_cli.trainers import ALGORITHMS, TRAINERS, compats_of, trainer_of
 from bpe_cli.trainers.base import Options, Trainer
-from bpe_cli.trainers.option_checks import check_numbers, check_spelling, check_texts
+from bpe_cli.trainers.option_checks import check_options
 from bpe_cli.trainers.presets import preset_of, with_preset
 
 if TYPE_CHECKING:
@@ -94,9 +94,7 @@ def options_by(trainer: Trainer[Any], algorithm: str, given: dict[str, Any]) -> 
     if needed:
         raise UsageError(f"{algorithm} needs {', '.join(needed)}", hint=f"{needed[0]}=..., as in vocab_size=32000")
     made: Options = trainer.Options(**values)
-    check_numbers(made)
-    check_spelling(made)
-    check_texts(made)
+    check_options(made)
     trainer.cutter(made)  # an expression that does not compile is refused before a corpus is read
     return made
 

@@ -113,7 +113,7 @@ def read_jsonl(stream: IO[bytes], name: str, _: ReadOptions) -> Iterator[Batch]:
             ) from error
         ids = value.get("ids") if isinstance(value, dict) else None
         if not isinstance(ids, list):
-            raise InputError(f"{where}: there is no list 'ids'", hint=_OF_LINES)
+            raise InputError(f"{where}: it has no list called 'ids'", hint=_OF_LINES)
         if not set(map(type, ids)) <= {int}:
             bad = next(word for word in ids if type(word) is not int)
             raise InputError(f"{where}: {_show(orjson.dumps(bad))} in 'ids' is not a token id")

@@ -131,12 +131,10 @@ def train(texts: Iterable[str | bytes], options: Options) -> Tokenizer:
     from bpe_cli.support.blocks import Block, lines_of
     from bpe_cli.support.core_arguments import bytes_of
     from bpe_cli.trainers.counts import new_counts
-    from bpe_cli.trainers.option_checks import check_numbers, check_spelling, check_texts
+    from bpe_cli.trainers.option_checks import check_options
 
     trainer = trainer_for(options)
-    check_numbers(options)
-    check_spelling(options)
-    check_texts(options)
+    check_options(options)
     documents = [bytes_of(text) for text in texts]
     if trainer.takes_lines(options):
         documents = [line for document in documents for line in lines_of(document)]

@@ -18,7 +18,19 @@ _ANY_BYTES = frozenset({"never_within"})
 """Options whose texts are looked for in tokens, which may be of any bytes."""
 
 
-def check_numbers(options: Options) -> None:
+def check_options(options: Options) -> None:
+    """Check what the options of all algorithms have in common: numbers, pre-tokenizers and texts.
+
+    Raises:
+        UsageError: if a number is too large, a text is not UTF-8, or a pre-tokenizer spells bytes as characters.
+        InputError: if half a character stands in a text of any bytes.
+    """
+    _check_numbers(options)
+    _check_spelling(options)
+    _check_texts(options)
+
+
+def _check_numbers(options: Options) -> None:
     """Check that the numbers of an algorithm's options fit the core.
 
     Raises:
@@ -36,7 +48,7 @@ def check_numbers(options: Options) -> None:
                     raise UsageError(f"{each.name} must be from {lowest} to {largest:,}, not {number:,}")
 
 
-def check_texts(options: Options) -> None:
+def _check_texts(options: Options) -> None:
     """Check that the texts of an algorithm's options are UTF-8.
 
     Raises:
@@ -54,7 +66,7 @@ def check_texts(options: Options) -> None:
                 check_utf8(text, f"the text {text!r} of {each.name}")
 
 
-def check_spelling(options: Options) -> None:
+def _check_spelling(options: Options) -> None:
     """Check that no pre-tokenizer spells bytes as characters: pieces are counted as the bytes that were spelt.
 
     Raises:

@@ -192,8 +192,8 @@ OTHER_HINT = "are these the ids of another tokenizer?"
         ("jsonl", b'{"ids":[1]}\n{"ids":[1,}', "stdin:2:11: invalid JSON: unexpected character", None),
         ("jsonl", b'{"ids":[1,-2]}', "stdin:1: -2 in 'ids' is not a token id", None),
         ("jsonl", b'{"ids":[1,2.0]}', "stdin:1: '2.0' in 'ids' is not a token id", None),
-        ("jsonl", b'{"ids":"1"}', "stdin:1: there is no list 'ids'", JSONL_HINT),
-        ("jsonl", b"[1]", "stdin:1: there is no list 'ids'", JSONL_HINT),
+        ("jsonl", b'{"ids":"1"}', "stdin:1: it has no list called 'ids'", JSONL_HINT),
+        ("jsonl", b"[1]", "stdin:1: it has no list called 'ids'", JSONL_HINT),
         ("bin", b"abc", "stdin: it ends inside a number of 2 bytes, after 1 whole number", None),
         (
             "bin",

@@ -196,7 +196,7 @@ def test_ids_that_were_written(folder):
     call(*ids, "-o", "unmarked.bin", cwd=folder)
     assert call("inspect", "unmarked.bin", "--svg", "u.svg", cwd=folder).status == 0
     said = "".join(ElementTree.parse(folder / "u.svg").getroot().itertext())
-    assert "where each ends is not marked, so that there are no lengths" in said
+    assert "their ends are not marked, so there are no lengths" in said
 
 
 def test_png(with_small):

@@ -153,11 +153,11 @@ def prepare(
     resolved = resolve(source, tokenizer, options, folder, listener=listener, streams=streams)
     note_oddities(resolved.model, options.specials, listener)
     check_inputs(resolved.inputs, folder, "the data set")
-    parts, ours = resolved.parts, (share or Share()).takes
+    parts, plan = resolved.parts, resolved.plan()
+    job = resolved.job(folder, plan)
+    work, ours = work_of(job), (share or Share()).takes
     with folder_of_run(folder, alone=share is None, inner=INNER):
-        plan = check_plan(folder, resolved.plan(), overwrite=overwrite)
-        job = resolved.job(folder, plan)
-        work = work_of(job)
+        check_plan(folder, plan, overwrite=overwrite)
         waiting, kept = what_is_left(job, parts, overwrite=overwrite, plan=plan)
         if waiting and options.shuffle is not None:
             check_scratch(folder)  # before anything of an older data set goes

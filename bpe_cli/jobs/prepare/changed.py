@@ -68,7 +68,7 @@ def drop_mixed(
     """Remove the parts of a shuffle with documents of other versions of the inputs than its first pass has read now.
 
     That of a whole data set is gone, and with a part goes what was known of its inputs; but the other parts have
-    documents of them. They know the hash of all, unless an older version has made them.
+    documents of them, and know the hash of all.
 
     Args:
         job: What every part has in common.

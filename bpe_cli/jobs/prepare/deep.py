@@ -20,7 +20,6 @@ from bpe_cli.jobs.prepare.making import run_part
 from bpe_cli.jobs.prepare.part import PartJob
 from bpe_cli.jobs.prepare.records import hash_of_inputs
 from bpe_cli.jobs.prepare.scratch_folder import SCRATCH
-from bpe_cli.jobs.prepare.settings import with_ordered_specials
 from bpe_cli.jobs.prepare.shuffle import first_pass, gather_part, scatter_part
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import listed, show_path
@@ -38,9 +37,8 @@ def check_same_plan(folder: str, there: Plan, now: Plan) -> None:
     Raises:
         UsageError: if they are not; the message says which differ.
     """
-    made_with = with_ordered_specials(there.settings)
-    if other := sorted(key for key in made_with.keys() | now.settings.keys()
-                       if made_with.get(key) != now.settings.get(key)):  # fmt: skip
+    if other := sorted(key for key in there.settings.keys() | now.settings.keys()
+                       if there.settings.get(key) != now.settings.get(key)):  # fmt: skip
         raise UsageError(
             f"the data set in {show_path(folder)} was made with other settings: {', '.join(other)}",
             hint="give the tokenizer and the options that it was made with",
@@ -134,9 +132,7 @@ def differing_of_shuffled(
         if not wrong:  # else nothing can be compared
             made = replace(made, all_inputs=hash_of_inputs(there))
             for part in again:
-                before, after = there[part.number], gather_part(made, part, model)
-                is_older = before.all_inputs is None
-                wrong += _differences(part.name, before, replace(after, all_inputs=None) if is_older else after)
+                wrong += _differences(part.name, there[part.number], gather_part(made, part, model))
     return wrong
 
 

@@ -30,7 +30,6 @@ from bpe_cli.jobs.prepare.records import (
     remove_files,
 )
 from bpe_cli.jobs.prepare.scratch_folder import SCRATCH
-from bpe_cli.jobs.prepare.settings import with_ordered_specials
 from bpe_cli.jobs.prepare.sides import SIDES, file_names
 from bpe_cli.support.json_files import dumped
 from bpe_cli.support.messages import MOST_NAMED, cannot_read, show_path
@@ -71,19 +70,15 @@ def free_bytes(folder: str) -> int | None:
         return None
 
 
-def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> Plan:
-    """Check that a folder holds nothing, or the same data set, or what may be overwritten.
-
-    Returns:
-        The plan to follow: that in the folder if it is the same, however it orders special tokens; records name it.
-    """
+def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
+    """Check that a folder holds nothing, or the same data set, or what may be overwritten."""
     # Listed first: a plan comes before all else, and runs that share the parts may begin at this very moment.
     names = [name for name in sorted(os.listdir(folder)) if not name.startswith(".")]
     try:
         there = read_plan(folder)
     except InputError:
         if overwrite:
-            return plan
+            return
         raise
     if there is None:
         if names and not overwrite:
@@ -92,14 +87,11 @@ def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> Plan:
                 f"{', '.join(names[:MOST_NAMED])}",
                 hint="name another folder, or use `overwrite`",
             )
-        return plan
-    made_with = with_ordered_specials(there.settings)
-    if made_with == plan.settings and there.parts == plan.parts:
-        return there
-    if overwrite:
-        return plan
-    keys = dict.fromkeys((*plan.settings, *made_with))  # not all have all of them
-    other = [key for key in keys if plan.settings.get(key) != made_with.get(key)]
+        return
+    if there == plan or overwrite:
+        return
+    keys = dict.fromkeys((*plan.settings, *there.settings))  # not all have all of them
+    other = [key for key in keys if plan.settings.get(key) != there.settings.get(key)]
     what = f"with other settings: {', '.join(other)}" if other else "of other inputs"
     raise UsageError(
         f"the data set in {show_path(folder)} was made {what}", hint="name another folder, or use `overwrite`"

@@ -49,7 +49,7 @@ class Record:
         quarantine: The file that holds them; None if there is none.
         nulls: In how many rows each column that is kept is null; None if none is kept.
         all_inputs: Where documents come from all inputs, by a shuffle, the hash of their hashes: see
-            ``hash_of_inputs``; None elsewhere, and in older records.
+            ``hash_of_inputs``; None elsewhere.
     """
 
     part: int

@@ -64,14 +64,6 @@ def settings_of(
     }
 
 
-def with_ordered_specials(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of a plan with its special tokens in order: older plans have them as they were given."""
-    specials = settings.get("specials")
-    if not isinstance(specials, list) or not all(isinstance(each, str) for each in specials):
-        return settings
-    return settings | {"specials": list(ordered_specials(specials))}
-
-
 def _further_settings(options: PrepareOptions, conversations: Conversations | None) -> dict[str, Any]:
     """Return the settings that are only there when they are used."""
     settings: dict[str, Any] = {}

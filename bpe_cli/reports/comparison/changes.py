@@ -80,7 +80,7 @@ class StoredComparison:
             tuple(StoredTokenizer(*each) for each in tokenizers),
             tuple(_row_of(row) for row in report.rows),
             _row_of(report.total),
-            ordered_specials(report.settings.specials) if report.settings else (),
+            report.settings.specials if report.settings else (),
             report.baseline,
         )
 
@@ -201,7 +201,6 @@ def _read_report(report: _Field) -> StoredComparison:
     rows = tuple(_read_row(each, count) for each in report["inputs"].items())
     total = _read_row(report["total"], count)
     specials = report["settings"].get("specials")
-    # Older reports have them as they were given.
     listed = "all" if specials.value == "all" else ordered_specials([each.text() for each in specials.items()])
     baseline = report["baseline"]
     if baseline.count() >= count:

@@ -244,11 +244,11 @@ def losses(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) 
 
 
 def _unchecked(report: Comparison, names: Sequence[str]) -> Iterator[str]:
-    """Say how many documents each tokenizer was checked with, where some were too long to be decoded again."""
+    """Say how many documents were decoded again, for each tokenizer that some are too long for."""
     for name, measure in zip(names, report.total.measures, strict=True):
         if measure.checked_documents < measure.document_count:
             checked = f"{whole(measure.checked_documents)} of {count(measure.document_count, 'document')}"
-            yield f"{name}: {checked} decoded again; a larger block size lets longer ones be, too"
+            yield f"{name}: {checked} could be decoded again; a larger block size allows longer ones"
 
 
 def _cuts(report: Comparison, names: Sequence[str], show: Callable[[str], str]) -> Iterator[str]:

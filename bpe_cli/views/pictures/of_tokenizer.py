@@ -59,7 +59,7 @@ def data_charts(report: DataReport) -> Iterator[Chart]:
     bins = () if lengths is None else lengths.histogram
     said = "" if lengths is None else f"; median {whole(lengths.median)}"
     if not report.is_marked:
-        said = "; where each ends is not marked, so that there are no lengths"
+        said = "; their ends are not marked, so there are no lengths"
     yield Histogram(
         "lengths", f"Lengths of the {report.unit}s of {name}", f"tokens per {report.unit}", f"{report.unit}s",
         tuple((first, last) for first, last, _ in bins), (name,),

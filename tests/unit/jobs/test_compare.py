@@ -126,7 +126,7 @@ def test_a_comparison_has_not_changed_since_itself(tmp_path):
 
 
 def test_the_order_of_special_tokens_changes_no_report(tmp_path):
-    """They may come in a set. Older reports have them as they were given."""
+    """They may come in a set, and a stored report may have them in any order."""
     names = ("<|fim_suffix|>", "<|endoftext|>", "<|fim_prefix|>")
     orders = (names, names[::-1], (*names, names[0]))
     reports = [

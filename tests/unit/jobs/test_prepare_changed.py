@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import os
 import shutil
 import tarfile
@@ -21,7 +20,6 @@ from bpe_cli.jobs.parts import Share
 from bpe_cli.jobs.prepare import PrepareOptions, check, check_deep, finish, prepare
 from bpe_cli.jobs.prepare.encoding import encode_part
 from bpe_cli.jobs.prepare.output import PartOutput
-from bpe_cli.support.json_files import dumped
 from bpe_cli.support.listening import Silence
 from tests.needs import needs
 
@@ -171,14 +169,6 @@ def test_parts_of_a_shuffle_go_if_the_first_pass_was_of_what_has_changed(corpus:
     assert _contents(folder) == _contents(tmp_path / "fresh")
 
 
-def _without_hash_of_all(folder: Path) -> None:
-    """Make the records those of an older version."""
-    for path in folder.glob("part-?????.json"):
-        record = json.loads(path.read_bytes())
-        del record["all_inputs"]
-        path.write_bytes(dumped(record))
-
-
 def _remove(folder: Path, number: int, *, record: bool) -> None:
     """Remove the files of a part, and its record perhaps."""
     for path in folder.glob(f"part-{number:05}.*"):
@@ -231,22 +221,6 @@ def test_parts_that_are_mixed_are_found_and_made_again(corpus: Source, tmp_path:
         _prepare(corpus, folder, options)
     assert _prepare(corpus, folder, options, overwrite=True).is_whole
     assert _contents(folder) == _contents(tmp_path / "fresh")
-
-
-def test_records_of_a_shuffle_may_be_older(corpus: Source, tmp_path: Path) -> None:
-    """They have no hash of all inputs, and what they say otherwise is compared."""
-    options, folder = replace(OPTIONS, shuffle="documents"), tmp_path / "out"
-    parts = _prepare(corpus, folder, options).parts
-    _without_hash_of_all(folder)
-    assert finish(folder).is_whole
-    assert check_deep(corpus, "gpt2", options, folder=folder, parts=None).again == parts
-    _remove(folder, 1, record=True)
-    done = _prepare(corpus, folder, options)
-    assert (done.made, done.kept) == (1, parts - 1)
-    assert check_deep(corpus, "gpt2", options, folder=folder, parts=None).again == parts
-    _change(tmp_path / "in/a.txt")
-    with pytest.raises(UsageError, match=r"part-00000: .*a\.txt changed since it was made"):
-        _prepare(corpus, folder, options)
 
 
 def _tar(path: Path) -> None:

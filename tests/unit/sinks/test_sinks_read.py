@@ -126,8 +126,8 @@ def test_jsonl_is_read():
     ("line", "message"),
     [
         (b"{", "x:2:2: invalid JSON"),
-        (b"[1]", "x:2: there is no list 'ids'"),
-        (b'{"ids":1}', "x:2: there is no list 'ids'"),
+        (b"[1]", "x:2: it has no list called 'ids'"),
+        (b'{"ids":1}', "x:2: it has no list called 'ids'"),
         (b'{"ids":[1,true]}', "x:2: 'true' in 'ids' is not a token id"),
         (b'{"ids":[1.5]}', "x:2: '1.5' in 'ids' is not a token id"),
         (b'{"ids":["1"]}', "x:2: '\"1\"' in 'ids' is not a token id"),
