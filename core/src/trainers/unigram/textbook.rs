@@ -18,8 +18,8 @@ const MAX_SUBSTRINGS: usize = 1 << 24;
 /// Nor substrings that have more characters together: of a word, a sixth of the cube of its length.
 const MAX_CHARACTERS: usize = 1 << 30;
 
-/// Beginnings of substrings in a word from one report to the next.
-const OFTEN: usize = 64;
+/// Substrings that are counted from one report to the next.
+const OFTEN: usize = 1 << 16;
 
 /// What to train.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
@@ -138,12 +138,15 @@ fn initial<'a>(
     progress: &mut dyn FnMut(usize, usize) -> Result<()>,
 ) -> Result<(Tokens<'a>, usize)> {
     let (mut characters, mut substrings) = (Ordered::default(), Ordered::default());
+    let mut counted = 0;
     for word in words {
         let count = word.places.len() - 1;
         for first in 0..count {
-            if first % OFTEN == 0 {
+            counted += count - first;
+            if counted >= OFTEN {
                 let tokens = characters.items.len() + substrings.items.len();
                 progress(tokens, options.vocab_size)?;
+                counted = 0;
             }
             let begin = word.places[first];
             characters.add(&word.text[begin..word.places[first + 1]], word.count);
