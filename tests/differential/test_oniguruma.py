@@ -35,8 +35,6 @@ REFUSED = {
     r"[\P{print}]": r"\P{print}", r"(?m:a)": "(?m", r"(?im)a": "(?m",
     **{escape + count: "}+" for escape in QUANTIFIED for count in ("{2}+", "{1,3}+")},
     **{escape + count: count for escape in QUANTIFIED for count in ("{2}?", "{,}")}, r"\h{2}": r"\h", r"\Z{2}": r"\Z",
-    r"x(?<=\b-?x)": r"\b", r"\p{L}(?<!\b(?:[\r\n]?)[-a]|\f)": r"\b", r"(?<=a|\B(?:b|cc))d": r"\B",
-    r"(?<=-?(?>a)[ax]*)x": "(?>", r"a(?<=a?+a)": "?+", r"(a|x)(?<=\1x{1,2})": r"\1", r"x(?<=(?<=x|-)x?)": "(?<=",
 }  # fmt: skip
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar, get_args
 
+from bpe_cli import _core
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats.huggingface import oniguruma
 from bpe_cli.formats.read_file import Node
 from bpe_cli.stages import Behavior, ByteLevel, Decoder, Normalizer, PrefixSpace, PreTokenizer, Split
-from bpe_cli.stages.component_json import component, expressions, type_name
-from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.component_json import component, core_spec, expressions, type_name
+from bpe_cli.stages.patterns import PATTERNS, scanner_for
 from bpe_cli.stages.splitters import compile_splitter
 from bpe_cli.support.fast_dataclass import fields_of
 from bpe_cli.support.messages import quote
@@ -170,8 +171,12 @@ def _read_pattern(node: Node) -> str:
         raise node.get("Regex").error(f"has {problem}") from None
     try:
         compile_splitter((regex,))
+        if scanner_for(regex) is None:
+            _core.Stages(core_spec((), (Split(regex),)))  # other stages have an engine that refuses more
     except UsageError as error:
         raise FormatError(f"{node.where}: {error.message}", hint=error.hint) from None
+    except ValueError as error:
+        raise FormatError(f"{node.where}: {error}") from None
     return regex
 
 

@@ -1,8 +1,7 @@
 r"""Expressions as Hugging Face's library reads them: it runs Oniguruma, in Ruby's syntax.
 
 What the two engines read alike stays as it is. ``\w`` outside of sets has six characters more there, and is spelt out.
-The possessive count of ``cl100k`` is written as a plain one. All else that they read differently is refused, and so are
-look-behinds that the core's engine (fancy-regex) does not try at every length.
+The possessive count of ``cl100k`` is written as a plain one. All else that they read differently is refused.
 """
 
 from __future__ import annotations
@@ -39,7 +38,6 @@ _DIFFERENT = {
     "one folded": f"is a character of its own under (?i) {_RUBY}, and not in `regex`",
     "several folded": f"is several characters under (?i) {_RUBY}, and not in `regex`",
     "case folded": f"is any case under (?i) in `regex`, and one case {_RUBY}",
-    "look-behind": f"is not tried at every length here, as it is {_RUBY}; write alternatives of one length each",
     "\\p{Graph}": f"is not the same set in `regex` and {_RUBY}",
 }
 _IN_CLASS = {
@@ -54,11 +52,6 @@ _PARTS = re.compile(
     re.DOTALL,
 )
 _FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
-_BEHIND_PARTS = re.compile(
-    r"(?P<held>\\[bBGgk0-9]|\(\?(?:<?[=!]|[>(~])|[*+?]\+)|\(\??|\{\d+\}|"
-    r"\[\^?\]?(?:\[:\^?[a-z]+:\]|\\.|[^]\\])*\]|\\.|.",
-    re.DOTALL,
-)
 _ODD_SETS = re.compile(r"\\[pP]\{\^?(?:graph|print)\}", re.IGNORECASE)
 _CASES = re.compile(r"\\[pP]\{\^?(?:l[ult]|upper|lower|(?:upper|lower|title)case(?:_?letter)?)\}", re.IGNORECASE)
 
@@ -91,8 +84,6 @@ def _replaced(regex: str, words: dict[str, str]) -> str:
     """Exchange parts outside of sets, if nothing is read differently."""
     if scanner_for(regex) is not None and regex not in _SPELLINGS:
         return regex  # known patterns have been compared
-    if held := _held_behind(regex):
-        raise ValueError(f"{held} in a look-behind whose length varies, which {_DIFFERENT['look-behind']}")
     parts: list[str] = []
     in_class, folds = False, [False]
     run = ""  # literals that stand side by side, where case does not count
@@ -142,34 +133,6 @@ def _problem(part: str, place: int, *, in_class: bool, folds: bool) -> str | Non
         key = "}?"
     shown = key if key == "(?m" else part
     return f"{shown} {where}, which {_DIFFERENT[key]}" if key in _DIFFERENT else None
-
-
-def _held_behind(regex: str) -> str | None:
-    r"""Return what is not tried at every length of a look-behind; None if there is no such thing.
-
-    The core's engine (fancy-regex) matches what varies once, backwards: ``(?<=\b-?x)`` takes a minus if there is one,
-    and ``\b`` is tried only before that. Alternatives of the look-behind are tried one by one.
-    """
-    depth = behind = 0  # how many groups are open, and how many were in the outermost look-behind
-    held, varies = "", False
-    for found in _BEHIND_PARTS.finditer(regex):
-        part = found[0]
-        if part[0] == "(":
-            depth += 1
-        if not behind:
-            if part in {"(?<=", "(?<!"}:
-                behind, held, varies = depth, "", False
-        elif part == "|" and depth == behind:
-            held, varies = "", False
-        else:
-            held = held or found["held"] or ""
-            varies = varies or (part[0] in "*+?{|" and not part.endswith("}"))
-            if held and varies:
-                return held
-        if part == ")":
-            behind = 0 if depth == behind else behind
-            depth -= 1
-    return None
 
 
 @cache

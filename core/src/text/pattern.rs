@@ -3,11 +3,12 @@
 //! Who replaces or cuts text goes from match to match and keeps what lies between them. So matches must
 //! come in order and must not overlap, and [`Expression::matches`] gives no others. The engine does not: a
 //! `\K` inside a look-around lets a match begin before the last one ended, or end before it begins. Such
-//! an expression is refused, as PCRE2 refuses it; whatever else went backwards would be an error, too.
+//! an expression is refused, as PCRE2 refuses it; whatever else went backwards would be an error, too. Look-behinds
+//! that the engine does not try at every length are refused as well.
 
 use std::ops::Range;
 
-use fancy_regex::{Expr, Regex, RegexBuilder, RuntimeError};
+use fancy_regex::{Assertion, Expr, LookAround, Regex, RegexBuilder, RuntimeError};
 
 use super::subject::Subject;
 use crate::error::{Error, Result, ensure, invalid};
@@ -80,6 +81,11 @@ impl Expression {
         ensure!(
             !keeps_out_around(pattern),
             r"the pattern {} has a \K inside a look-around, where a match could begin before the one before it ends",
+            show(pattern)
+        );
+        ensure!(
+            !misses_lengths(pattern),
+            "the pattern {} has a look-behind that is not tried at every length; write alternatives of one length each",
             show(pattern)
         );
         Ok(Self {
@@ -159,6 +165,59 @@ fn keeps_out_around(pattern: &str) -> bool {
         && (keeps_inside(&tree.expr) || tree.expr.has_descendant(keeps_inside))
 }
 
+/// Whether an expression that compiles has a look-behind of varying length whose match hangs on more than the
+/// characters in it. The engine matches what varies once, backwards: `(?<=\b-?x)` takes a minus if there is one, and
+/// the boundary is tried only before that. Alternatives of the look-behind are tried one by one.
+fn misses_lengths(pattern: &str) -> bool {
+    if !pattern.contains("(?<") {
+        return false;
+    }
+    let Ok(tree) = Expr::parse_tree(pattern) else {
+        return false; // in another dialect only
+    };
+    let is_in = |within: &Expr, is: fn(&Expr) -> bool| is(within) || within.has_descendant(is);
+    let misses = |each: &Expr| match each {
+        Expr::LookAround(behind, LookAround::LookBehind | LookAround::LookBehindNeg) => {
+            let mut ways = match &**behind {
+                Expr::Alt(ways) => ways.iter(),
+                way => std::slice::from_ref(way).iter(),
+            };
+            ways.any(|way| is_in(way, varies) && is_in(way, hangs_on_more))
+        }
+        _ => false,
+    };
+    misses(&tree.expr) || tree.expr.has_descendant(misses)
+}
+
+fn varies(each: &Expr) -> bool {
+    match each {
+        Expr::Repeat { lo, hi, .. } => lo != hi,
+        Expr::Alt(_) | Expr::GeneralNewline { .. } => true,
+        _ => false,
+    }
+}
+
+fn hangs_on_more(each: &Expr) -> bool {
+    !matches!(
+        each,
+        Expr::Empty
+            | Expr::Any { .. }
+            | Expr::GeneralNewline { .. }
+            | Expr::Literal { .. }
+            | Expr::Concat(_)
+            | Expr::Alt(_)
+            | Expr::Group(_)
+            | Expr::Repeat { .. }
+            | Expr::Delegate { .. }
+            | Expr::Assertion(
+                Assertion::StartText
+                    | Assertion::EndText
+                    | Assertion::StartLine { .. }
+                    | Assertion::EndLine { .. }
+            )
+    )
+}
+
 /// Writes Oniguruma's option `m` as `s`, which is its name everywhere else.
 fn with_dot_option_renamed(expression: &str) -> String {
     let mut out = String::with_capacity(expression.len());
@@ -216,134 +275,4 @@ fn show(pattern: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn find(pattern: &str, text: &[u8]) -> Result<Vec<Range<usize>>> {
-        Expression::new(pattern, Rules::SPLIT)?.matches(&Subject::new(text), 0..text.len())
-    }
-
-    /// The matches and what lies between them.
-    fn cut<'t>(pattern: &str, text: &'t [u8]) -> Result<Vec<&'t [u8]>> {
-        let mut edges = vec![0];
-        edges.extend(
-            find(pattern, text)?
-                .iter()
-                .flat_map(|each| [each.start, each.end]),
-        );
-        edges.push(text.len());
-        let pieces = edges.windows(2).map(|edges| &text[edges[0]..edges[1]]);
-        Ok(pieces.filter(|piece| !piece.is_empty()).collect())
-    }
-
-    #[test]
-    fn stray_bytes_are_letters() {
-        let text = b"a\xFF\xE4\xB8 \xC3\xA9\x80,\xF0";
-        let expected: [&[u8]; 5] = [b"a\xFF\xE4\xB8", b" ", b"\xC3\xA9\x80", b",", b"\xF0"];
-        assert_eq!(cut(r"\p{Lo}*\p{L}+", text).unwrap(), expected);
-    }
-
-    #[test]
-    fn looks_around_and_matches_nothing() {
-        let pieces = cut(r"(?=b)|\s+(?!\S)", b"abb  c").unwrap();
-        assert_eq!(pieces, [&b"a"[..], b"b", b"b", b" ", b" c"]);
-        assert_eq!(cut("", b"ab").unwrap(), [b"a", b"b"]);
-    }
-
-    #[test]
-    fn where_a_match_begins_is_not_set_from_around_it() {
-        for pattern in [
-            r"a|(?<=\Ka)b",
-            r"(?=a\K)",
-            r"(?<=(\Ka))b",
-            r"x(?!(?:\K|y))",
-            r"(a\K)?(?=\g<1>)b",
-            r"(?((?=\Ka))b|c)",
-        ] {
-            for rules in [Rules::SPLIT, Rules::NORMALIZE, Rules::DECODE] {
-                let error = Expression::new(pattern, rules).unwrap_err().to_string();
-                assert!(
-                    error.contains(r"\K inside a look-around"),
-                    "{pattern}: {error}"
-                );
-            }
-        }
-        assert_eq!(find(r"a\Kb|\\K", b"abab").unwrap(), [1..2, 3..4]);
-        assert_eq!(find(r"(?<=a)b\K", b"abab").unwrap(), [2..2, 4..4]);
-        let in_class = find(r"[\K](?=b)", b"Kb").unwrap_or_default();
-        assert_eq!((in_class.len(), in_class.first()), (1, Some(&(0..1))));
-    }
-
-    #[test]
-    fn matches_that_go_backwards_are_an_error_and_no_endless_list() {
-        // Some of them this engine sets right itself.
-        for (pattern, goes_back) in [
-            (r"a|(?<=\Ka)b", true),
-            (r"(?=a\K)", false),
-            (r"(?=ab\K)a", false),
-        ] {
-            let expression = Expression {
-                regex: Regex::new(pattern).unwrap(),
-                pattern: pattern.to_owned(),
-                rules: Rules::SPLIT,
-            };
-            match expression.matches(&Subject::new(b"abab"), 0..4) {
-                Ok(found) => assert!(!goes_back && found.is_sorted_by(|a, b| a.end <= b.start)),
-                Err(error) => {
-                    assert!(
-                        error.to_string().ends_with("goes backwards in this text"),
-                        "{error}"
-                    );
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_dot_option_is_renamed_and_nothing_else() {
-        for (theirs, ours) in [
-            ("(?m)a.", "(?s)a."),
-            ("(?im-x:.)(?i)", "(?is-x:.)(?i)"),
-            (r"\(?m\)[(?m)]", r"\(?m\)[(?m)]"),
-            (
-                r"(?<m>m)(?=m)(m)[[:alpha:](?m)\]]m",
-                r"(?<m>m)(?=m)(m)[[:alpha:](?m)\]]m",
-            ),
-            ("(?m", "(?m"),
-            ("é\\é[é", "é\\é[é"),
-        ] {
-            assert_eq!(with_dot_option_renamed(theirs), ours);
-        }
-    }
-
-    #[test]
-    fn hostile_patterns_are_refused() {
-        let deep = "(".repeat(100_000) + &")".repeat(100_000);
-        let long = format!("(?=a){}", "a?".repeat(100_000));
-        for pattern in [
-            "(",
-            "[",
-            r"\p{Nope}",
-            "*",
-            &deep,
-            "(?:(?:a{1000}){1000}){1000}",
-            "(?:(?:(?:(?=a)a{1000}){1000}){1000}){1000}",
-            r"\1",
-            r"(?<=a+b*c)",
-            "a{99999999999}",
-        ] {
-            // What compiles must also run to an end.
-            let _ = find(pattern, b"aaaaaaaaaaaaaaaaaaaaaaaaab");
-        }
-        assert!(cut(&long, b"aaaa").is_ok());
-        let error = cut(r"(a*)*\1c", "a".repeat(40).as_bytes()).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            r#"the pattern "(a*)*\\1c" tries too many ways to match this text"#
-        );
-        let error = cut(&format!("({}", "é".repeat(80)), b"")
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("ééé...\" does not compile"), "{error}");
-    }
-}
+mod tests;

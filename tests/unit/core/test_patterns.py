@@ -15,6 +15,11 @@ from tests.cli_runner import call
 BACKWARDS = (r"a|(?<=\Ka)b", r"(?=a\K)", r"(?=ab\K)a", r"(?<=(\Ka))b", r"x(?!(?:y|\K))")
 FORWARDS = (r"a\Kb", r"(?<=a)b\K", r"\\K(?=b)|b", r"(?=[ab])a\Kb")
 
+ONE_LENGTH = (
+    r"x(?<=\b-?x)", r"\p{L}(?<!\b(?:[\r\n]?)[-a]|\f)", r"(?<=a|\B(?:b|cc))d", r"(?<=-?(?>a)[ax]*)x",
+    r"(a|x)(?<=\1x{1,2})", r"x(?<=(?<=x|-)x?)",
+)  # fmt: skip
+
 
 def split(pattern: str, behavior: str = "Isolated") -> _core.Stages:
     stage = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior, "invert": False}
@@ -33,6 +38,29 @@ def test_what_would_go_backwards_is_refused_by_every_component(pattern):
         _core.Decoder(json.dumps([replace]))
     with pytest.raises(UsageError, match=refused):
         RegexSplitter([pattern])
+
+
+@pytest.mark.parametrize("pattern", ONE_LENGTH)
+def test_a_look_behind_that_is_not_tried_at_every_length_is_refused(pattern):
+    """The engine of stages would cut otherwise than Hugging Face's and the `regex` module."""
+    replace = {"type": "Replace", "pattern": {"Regex": pattern}, "content": "-"}
+    refused = "has a look-behind that is not tried at every length; write alternatives of one length each"
+    with pytest.raises(ValueError, match=refused):
+        split(pattern)
+    with pytest.raises(ValueError, match=refused):
+        _core.Stages(json.dumps({"normalizers": [replace]}))
+    with pytest.raises(ValueError, match=refused):
+        _core.Decoder(json.dumps([replace]))
+
+
+def test_a_file_with_such_a_look_behind_is_refused_when_it_is_loaded(tmp_path):
+    model = {"type": "WordLevel", "vocab": {"x": 0, "[UNK]": 1}, "unk_token": "[UNK]"}
+    stage = {"type": "Split", "pattern": {"Regex": ONE_LENGTH[0]}, "behavior": "Isolated", "invert": False}
+    (tmp_path / "t.json").write_text(json.dumps({"model": model, "pre_tokenizer": stage}))
+    status, out, message = call("encode", "-t", "t.json", "-T", "x", cwd=tmp_path)
+    assert (status, out) == (2, b"")
+    assert "t.json: pre_tokenizer.pattern: the pattern" in message
+    assert "is not tried at every length; write alternatives of one length each" in message
 
 
 @pytest.mark.parametrize("algorithm", ["bpe", "wordpiece", "unigram", "bbpe", "word"])
