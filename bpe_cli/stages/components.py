@@ -131,6 +131,9 @@ class ByteLevelNormalizer:
 class SpaceMarks:
     """Handle blanks as SentencePiece does: U+0020 becomes the mark U+2581.
 
+    Behind a ``Charsmap``, several blanks side by side in one of its ``user_defined`` texts, or in what a rule puts in,
+    are no extra ones, and stay.
+
     Attributes:
         add_dummy_prefix: Put a mark before the text (after it, with ``treat_whitespace_as_suffix``).
         remove_extra_whitespaces: Leave out blanks at the ends, and all but one of several.

@@ -8,6 +8,7 @@ so on. No character of the alphabet is whitespace.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import count
 
 _SHIFTED = count(0x100)
@@ -74,3 +75,12 @@ def byte_text(byte: int) -> bytes:
 
 BYTE_TEXTS = tuple(map(byte_text, range(256)))
 """The texts of all bytes, in order."""
+
+
+def has_runs(texts: Iterable[str]) -> bool:
+    """Return whether blanks stand side by side in a text: no extra ones to SentencePiece if users define it.
+
+    >>> has_runs([" a b "]), has_runs(["a", "  "])
+    (False, True)
+    """
+    return any("  " in text for text in texts)

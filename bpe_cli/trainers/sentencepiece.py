@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Literal
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError
 from bpe_cli.stages import (
+    Charsmap,
     Model,
     Normalizer,
     PreTokenizer,
@@ -33,7 +34,7 @@ from bpe_cli.stages import (
     WordLevel,
 )
 from bpe_cli.stages.named_stages import charsmap_of
-from bpe_cli.stages.spelling import CONTROL, MARK, NORMAL, UNKNOWN
+from bpe_cli.stages.spelling import CONTROL, MARK, NORMAL, UNKNOWN, has_runs
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import options_json
@@ -60,6 +61,8 @@ def normalizer(options: SentencePieceOptions, kept: tuple[str, ...] = ()) -> tup
     table: tuple[Normalizer, ...] = ()
     if options.normalization != "identity":
         table = (replace(charsmap_of(options.normalization), user_defined=kept),)
+    elif has_runs(kept):
+        table = (Charsmap("", kept),)
     return (
         *table,
         SpaceMarks(

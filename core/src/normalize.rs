@@ -188,13 +188,50 @@ impl Normalizer {
             Spec::Charsmap {
                 precompiled_charsmap,
                 user_defined,
-            } => read_table(&precompiled_charsmap)?.map_or(Kind::Identity, |mut table| {
-                table.keep(&user_defined);
-                Kind::Charsmap(table)
-            }),
+            } => {
+                let table = match read_table(&precompiled_charsmap)? {
+                    None if !user_defined.is_empty() => charsmap::Charsmap::empty()?,
+                    table => table,
+                };
+                table.map_or(Kind::Identity, |mut table| {
+                    table.keep(&user_defined);
+                    Kind::Charsmap(table)
+                })
+            }
             Spec::ByteLevel {} => Kind::ByteLevel,
             Spec::SpaceMarks(marks) => Kind::SpaceMarks(marks),
         }))
+    }
+
+    /// Compiles normalizers that run one after the other.
+    ///
+    /// # Errors
+    /// As [`Normalizer::new`].
+    pub fn all(specs: Vec<Spec>) -> Result<Vec<Self>> {
+        let mut all = specs
+            .into_iter()
+            .map(Self::new)
+            .collect::<Result<Vec<_>>>()?;
+        for end in 2..=all.len() {
+            if let [
+                ..,
+                Self(Kind::Charsmap(table)),
+                Self(Kind::SpaceMarks(marks)),
+            ] = &mut all[..end]
+                && marks.removes_extra()
+                && table.has_runs()
+            {
+                table.leave_extra_out();
+                marks.keep_runs();
+            }
+        }
+        Ok(all)
+    }
+
+    /// What it does to a text as a whole, if it is more than its specification says by itself.
+    pub fn rewriting(&self) -> Option<Rewriting> {
+        let table = self.table()?;
+        table.leaves_extra_out().then_some(Rewriting::Anything)
     }
 
     /// Rewrites a text.

@@ -45,18 +45,15 @@ impl Stages {
             .iter()
             .map(normalize::Spec::rewriting)
             .collect();
-        let normalizers: Vec<_> = spec
-            .normalizers
-            .into_iter()
-            .map(Normalizer::new)
-            .collect::<Result<_>>()?;
+        let normalizers = Normalizer::all(spec.normalizers)?;
         let pre_tokenizers: Vec<_> = spec
             .pre_tokenizers
             .into_iter()
             .map(PreTokenizer::new)
             .collect::<Result<_>>()?;
-        let at_space = normalizers.iter().map(Normalizer::at_space);
-        let rewriting: Vec<_> = at_space.zip(rewriting).collect();
+        let rewriting: Vec<_> = (normalizers.iter().zip(rewriting))
+            .map(|(each, does)| (each.at_space(), each.rewriting().unwrap_or(does)))
+            .collect();
         let cutting: Vec<_> = pre_tokenizers.iter().map(PreTokenizer::cutting).collect();
         let stretches: Vec<_> = normalizers.iter().map(Normalizer::of_stretches).collect();
         Ok(Self {

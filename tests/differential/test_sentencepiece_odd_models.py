@@ -58,6 +58,45 @@ def test_symbols_of_a_users_own_with_whitespace_in_them(kind, given):
         compared()
 
 
+@at_least(60)
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+@pytest.mark.parametrize("rules", [True, False])
+def test_blanks_inside_of_a_symbol_or_a_rule_are_not_extra(kind, rules, tmp_path):
+    """``remove_extra_whitespaces`` takes blanks away only where a symbol, a rule or a character begins."""
+    table = tmp_path / "rules.tsv"
+    table.write_text("78\t61 20 20 62\n79\t20 20\n7A\t\n", encoding="ascii")  # x: "a  b", y: "  ", z: nothing
+    written = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["if a:  the clock", "b c  d    e", "the if  a   b"] * 20), model_writer=written,
+        vocab_size=60, model_type=kind, minloglevel=2, hard_vocab_limit=False,
+        user_defined_symbols=["  ", "    ", "c  d", " :"],
+        **({"normalization_rule_tsv": str(table)} if rules else {"normalization_rule_name": "identity"}),
+    )  # fmt: skip
+    theirs = sentencepiece.SentencePieceProcessor(model_proto=written.getvalue())
+    ours = sentencepiece_model.loads(written.getvalue())
+    draw = random.Random(kind)
+    parts = [" ", "  ", "   ", "    ", "c  d", " :", "if", "a", "x", "y", "z", "clock", "\u2581"]
+    kept = 0
+    for _ in range(60):
+        text = "".join(draw.choices(parts, k=draw.randrange(1, 9)))
+        expected = theirs.encode(text)
+        assert ours.encode(text) == expected, repr(text)
+        assert [token.token_id for token in ours.tokens(text)] == expected, repr(text)
+        kept += "\u2581\u2581" in theirs.normalize(text)
+        compared()
+    assert kept > 10
+
+
+def test_an_unused_mark_is_one_unknown_token_with_its_neighbours():
+    pieces = [("\u2581", -1.0, UNUSED), ("a", -1.0, NORMAL), ("b", -1.0, NORMAL)]
+    data = model_of("bpe", pieces)
+    theirs = sentencepiece.SentencePieceProcessor(model_proto=data)
+    ours = sentencepiece_model.loads(data)
+    for text in texts_over("ax ", 5):
+        assert ours.encode(text) == theirs.encode(text), text
+    assert ours.encode("x y z a") == [0, 2]
+
+
 @at_least(400)
 @pytest.mark.parametrize("kind", ["unigram", "bpe", "char"])
 def test_unused_pieces(kind):

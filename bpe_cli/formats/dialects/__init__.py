@@ -53,7 +53,7 @@ from bpe_cli.stages import (
     WhitespaceSplit,
     WordLevel,
 )
-from bpe_cli.stages.spelling import BYTE_TEXT, MARK
+from bpe_cli.stages.spelling import BYTE_TEXT, MARK, has_runs
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
@@ -213,8 +213,11 @@ def hugging_face_normalizer(stages: Sequence[Normalizer], edges: list[str]) -> t
     written: list[Normalizer] = []
     for stage in stages:
         if isinstance(stage, Charsmap):
-            edges.append(TABLE_EDGE.format(SENTENCEPIECE.name))
-            written.append(Precompiled(stage.precompiled_charsmap))
+            if has_runs(stage.user_defined):
+                edges.append("several blanks in a piece that users define, which SentencePiece keeps")
+            if stage.precompiled_charsmap:
+                edges.append(TABLE_EDGE.format(SENTENCEPIECE.name))
+                written.append(Precompiled(stage.precompiled_charsmap))
         elif isinstance(stage, SpaceMarks):
             if stage.treat_whitespace_as_suffix and stage.add_dummy_prefix:
                 raise FormatError(

@@ -36,7 +36,7 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
-from bpe_cli.stages.spelling import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
+from bpe_cli.stages.spelling import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, has_runs
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
@@ -166,8 +166,8 @@ def assemble(
     )
     charsmap = normalizer.get(2, b"")
     tables: tuple[Normalizer, ...] = ()
-    if isinstance(charsmap, bytes) and charsmap:
-        given = tuple(text.decode() for text, _, kind in pieces if kind == USER_DEFINED)
+    given = tuple(text.decode() for text, _, kind in pieces if kind == USER_DEFINED)
+    if isinstance(charsmap, bytes) and (charsmap or has_runs(given)):
         tables = (Charsmap(base64.b64encode(charsmap).decode(), given),)
     surface = wire.text(trainer, 44, UNK_SURFACE)
     model_type = setting(trainer, 3, UNIGRAM)

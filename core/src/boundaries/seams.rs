@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::text::{begin_of_last, characters, read_char};
 
 /// The character that stands for a blank.
-const MARK: &str = "\u{2581}";
+pub(crate) const MARK: &str = "\u{2581}";
 
 /// How many code points a [`Joints`] tells apart: those that most text is made of.
 const COMMON: usize = 1 << 16;
@@ -34,8 +34,8 @@ impl Border {
     /// (before) another character: no merge crosses the place, those on its two sides do not touch each
     /// other's symbols, and which of them comes first is all the same. The best segmentation is that of the
     /// parts, for every segmentation has a boundary there, and scores add up (what rounding does to sums of
-    /// nearly equal score depends on where they begin, so that models which round don't say it). An unknown
-    /// character that reaches across (when neighbours are fused) would have to hold the mark, and that is
+    /// nearly equal score depends on where they begin, so that models which round, in f32 or f64, don't say it). An
+    /// unknown character that reaches across (when neighbours are fused) would have to hold the mark, and that is
     /// known.
     pub fn of<'a>(texts: impl Iterator<Item = &'a [u8]>) -> Option<Self> {
         let (mut known, mut inside, mut before) = (false, false, false);

@@ -3,7 +3,7 @@
 //! A stretch that they leave is only split, as in [`Plain`]; any other goes through all stages, as in [`Staged`]. Ids and
 //! errors are those of all stages for the whole text.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::documents::Task;
 use crate::encode::encoded::Part;
@@ -18,6 +18,7 @@ use crate::special::SpecialMatcher;
 use crate::split::Scanner;
 use crate::stages::Stages;
 use crate::stages::stretches::Stretch;
+use crate::threads::made_once::MadeOnce;
 
 /// A scanner and byte-level BPE, and the stages for the text that the normalizers may change.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ pub struct ByText {
     stages: Arc<Stages>,
     plain: Plain,
     /// Made when the first text needs it.
-    staged: OnceLock<Staged>,
+    staged: MadeOnce<Staged>,
 }
 
 /// What one thread works with.
@@ -54,7 +55,7 @@ impl workers::Worker for Worker {
 
 impl ByText {
     fn staged(&self) -> &Staged {
-        self.staged.get_or_init(|| {
+        self.staged.get_or_make(|| {
             let model: Arc<Bpe> = Arc::clone(&self.plain.model);
             Staged::new(Arc::clone(&self.stages), model)
         })
@@ -125,7 +126,7 @@ impl Encoder<ByText> {
         Self::new(ByText {
             stages,
             plain: Plain::new(scanner, model, prefix_space),
-            staged: OnceLock::new(),
+            staged: MadeOnce::default(),
         })
     }
 

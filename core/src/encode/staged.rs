@@ -4,7 +4,7 @@
 //! added tokens are found in what came out; each stretch between those is cut into pieces; each piece
 //! becomes tokens, which remember the part of the original that they stand for if somebody asks.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::boundaries::seams::Joints;
 use crate::boundaries::stages::Shape;
@@ -21,6 +21,7 @@ use crate::special::SpecialMatcher;
 use crate::split::stage::Pieces;
 use crate::stages::Stages;
 use crate::text::{read_char, visible};
+use crate::threads::made_once::MadeOnce;
 
 mod out;
 mod placed;
@@ -42,7 +43,7 @@ pub struct Staged {
     /// Whether a text is one piece for a model whose sums are rounded.
     carries: bool,
     /// Where no token of the model goes on, for texts that are one piece without a plan.
-    joints: OnceLock<Option<Joints>>,
+    joints: MadeOnce<Option<Joints>>,
 }
 
 /// What a model sees around a place where spaces become marks, if it is none of these.
@@ -127,7 +128,7 @@ impl Encode for Staged {
             let joints = self.plan.as_ref().and_then(|plan| plan.joints.as_ref());
             joints.map_or(0, |joints| joints.last_cut(text, between_marks))
         } else if self.stages.only_spell_bytes() {
-            let joints = self.joints.get_or_init(|| self.model.seams().joints);
+            let joints = self.joints.get_or_make(|| self.model.seams().joints);
             joints
                 .as_ref()
                 .map_or(0, |joints| joints.last_cut(text, between_bytes))
@@ -170,7 +171,7 @@ impl Staged {
             plan,
             stages,
             model,
-            joints: OnceLock::new(),
+            joints: MadeOnce::default(),
         }
     }
 }

@@ -10,8 +10,6 @@
 //!
 //! Invariant: a piece's ids decode to its bytes.
 
-use std::sync::OnceLock;
-
 use super::merging::chain::Chain;
 use super::merging::characters::MergeScratch;
 use super::merging::dropout::Dropout;
@@ -22,6 +20,7 @@ use crate::boundaries::runs::Joins;
 use crate::error::{Error, Result};
 use crate::random::Draw;
 use crate::tables::{AsciiTable, CharacterTable, NONE, PieceTable, Start, TokenTable};
+use crate::threads::made_once::MadeOnce;
 use ideographs::Ideographs;
 use narrowed::Narrowed;
 use superwords::Superwords;
@@ -50,19 +49,19 @@ pub struct Bpe {
     /// What characters begin as.
     characters: CharacterTable<'static>,
     /// The merges that can happen, where some cannot; unset as long as nobody knows.
-    narrowed: OnceLock<Option<Narrowed>>,
+    narrowed: MadeOnce<Option<Narrowed>>,
     whole_pieces: bool,
     /// The tokens that merging leaves in parts: among whole pieces, only these must be looked up. None
     /// if there are none; unset as long as nobody knows.
-    unreached: OnceLock<Option<PieceTable<'static>>>,
+    unreached: MadeOnce<Option<PieceTable<'static>>>,
     /// What bytes of ASCII begin as; unset as long as little is merged.
-    ascii: OnceLock<AsciiTable<'static>>,
+    ascii: MadeOnce<AsciiTable<'static>>,
     /// Whether it joins blanks; unset as long as nobody asks.
-    blanks: OnceLock<Joins>,
+    blanks: MadeOnce<Joins>,
     /// The model in two, if it has tokens of several words; unset as long as few long pieces come.
-    superwords: OnceLock<Option<Box<Superwords>>>,
+    superwords: MadeOnce<Option<Box<Superwords>>>,
     /// What Chinese characters become; unset as long as few come.
-    ideographs: OnceLock<Box<Ideographs>>,
+    ideographs: MadeOnce<Box<Ideographs>>,
 }
 
 /// Working memory that is used again from piece to piece.
@@ -117,7 +116,7 @@ impl Bpe {
     /// Whether blanks become one token with others.
     #[must_use]
     pub fn joins_blanks(&self) -> Joins {
-        *self.blanks.get_or_init(|| Joins::of(&self.tokens, b' '))
+        *self.blanks.get_or_make(|| Joins::of(&self.tokens, b' '))
     }
 
     /// The token that a piece is as a whole, where such pieces are not merged; None perhaps for one that merging gives.
@@ -138,7 +137,7 @@ impl Bpe {
             None => {
                 scratch.searches += 1;
                 if scratch.searches * LEARN_AFTER > self.tokens.len() {
-                    self.unreached.get_or_init(|| self.find_unreached());
+                    self.unreached.get_or_make(|| self.find_unreached());
                 }
                 self.pieces.as_ref()?.get(piece, &self.tokens)
             }
@@ -245,12 +244,12 @@ impl Bpe {
     fn find_ascii(&self) -> &AsciiTable<'static> {
         self.narrow();
         let find = || ascii::table(self.merges(), &self.tokens, &self.byte_ids);
-        self.ascii.get_or_init(find)
+        self.ascii.get_or_make(find)
     }
 
     /// Finds the merges that can happen.
     fn narrow(&self) {
-        self.narrowed.get_or_init(|| Narrowed::of(self));
+        self.narrowed.get_or_make(|| Narrowed::of(self));
     }
 
     /// The merges: those that can happen, as soon as they are known.

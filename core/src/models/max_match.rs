@@ -11,8 +11,6 @@
 //! Complexity: linear in the text, whatever the words. A long text goes by windows that are at least as
 //! long as the longest word, and are read with so much of what follows: twice the work at most.
 
-use std::sync::OnceLock;
-
 use super::automaton::{Automaton, Node, ROOT, read_symbol, symbols_of};
 use super::model::{Found, Model, check_unknown};
 use super::scratch::Scratch;
@@ -21,6 +19,7 @@ use crate::boundaries::seams::{Joints, Seams};
 use crate::error::{Error, Result};
 use crate::tables::TokenTable;
 use crate::text::{character_len, characters};
+use crate::threads::made_once::MadeOnce;
 
 /// Characters of a window, unless the longest word has more.
 const WINDOW: usize = 1 << 12;
@@ -44,7 +43,7 @@ pub struct MaxMatch {
     /// Of the words, if all are UTF-8.
     trie: Option<Trie>,
     /// Of the words from their ends; made when it is needed.
-    reversed: OnceLock<Automaton>,
+    reversed: MadeOnce<Automaton>,
     /// The characters of the longest word.
     longest: usize,
     unk_id: Option<u32>,
@@ -66,14 +65,14 @@ impl MaxMatch {
         Ok(Self {
             longest: longest.max().unwrap_or(0),
             trie,
-            reversed: OnceLock::new(),
+            reversed: MadeOnce::default(),
             tokens,
             unk_id,
         })
     }
 
     fn reversed(&self) -> &Automaton {
-        self.reversed.get_or_init(|| {
+        self.reversed.get_or_make(|| {
             Automaton::new(self.tokens.iter().map(|(id, token)| {
                 let mut symbols = symbols_of(token);
                 symbols.reverse();

@@ -18,7 +18,7 @@ use super::merging::dropout::Dropout;
 use super::merging::table::Merges;
 use super::model::{Counted, Found, Model, Tables, Tokens, check_unknown, kind};
 use super::scratch::Scratch;
-use crate::boundaries::seams::{Border, Joints, Seams};
+use crate::boundaries::seams::{Border, Joints, MARK, Seams};
 use crate::error::{Result, invalid};
 use crate::random::{Draw, Sampling};
 use crate::tables::{NONE, PairTable, PieceTable, TokenTable};
@@ -106,6 +106,9 @@ impl ScoredPairs {
                 .filter(|&(id, _)| matches_text(kind_of(id)))
                 .map(|(_, text)| text),
         );
+        // An unused mark becomes unknown, and one token with unknown characters on both sides of it.
+        let is_unused_mark = |(id, text)| text == MARK.as_bytes() && kind_of(id) == kind::UNUSED;
+        let border = border.filter(|_| !tokens.iter().any(is_unused_mark));
         Ok(Self {
             unk_id,
             byte_ids: byte_fallback

@@ -165,8 +165,12 @@ impl Unigram {
         let matches = |id: u32| matches!(kind_of(id), kind::NORMAL | kind::USER_DEFINED);
         let keys = tables::sorted_keys(&tokens, matches);
         let trie = Trie::new(&keys)?;
+        // Sums in f64 round, too, and are not carried on: which of two equally good segmentations wins hangs on what
+        // stands before.
+        let is_exact = settings.fixed_point;
         let seam = Border::of(keys.iter().map(|key| key.0));
-        let border = seam.filter(|_| !settings.single_precision);
+        let seam = seam.filter(|_| is_exact || settings.single_precision);
+        let border = seam.filter(|_| is_exact);
         let (units, joints) = match settings.fixed_point {
             true => {
                 let joints = Joints::of(keys.iter().map(|key| key.0));

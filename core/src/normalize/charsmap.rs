@@ -28,6 +28,8 @@ pub(super) struct Charsmap {
     kept: Prefixes,
     /// Whether one of those begins with this byte.
     kept_begins: [bool; 256],
+    /// Whether extra blanks are left out, see [`Charsmap::leave_extra_out`].
+    leaves_extra_out: bool,
 }
 
 impl Charsmap {
@@ -62,7 +64,13 @@ impl Charsmap {
             begins,
             kept: Prefixes::default(),
             kept_begins: [false; 256],
+            leaves_extra_out: false,
         }))
+    }
+
+    /// A table without rules.
+    pub(super) fn empty() -> Result<Option<Self>> {
+        Self::read(&[0; 4])
     }
 
     /// Leaves these texts as they are, wherever the rules come to one: of several the longest.
@@ -72,6 +80,28 @@ impl Charsmap {
             self.kept_begins[usize::from(text[0])] = true;
             self.keeps_space |= text.contains(&b' ');
         }
+    }
+
+    /// Whether several blanks stand side by side in what a rule puts in, or in a text that is left as it is. Those are no
+    /// extra blanks to SentencePiece, see [`Charsmap::leave_extra_out`].
+    pub(super) fn has_runs(&self) -> bool {
+        let is_run = |pair: &[u8]| pair == b"  ";
+        let kept = self.kept.texts().iter();
+        let mut texts = kept
+            .map(Vec::as_slice)
+            .chain([self.replacements.as_bytes()]);
+        texts.any(|text| text.windows(2).any(is_run))
+    }
+
+    /// From now on, what a rule puts in, a text that is left, and a character lose the blanks that they begin with behind
+    /// one of them that ends with a blank: these are the extra blanks of SentencePiece. Blanks inside of them stay.
+    pub(super) fn leave_extra_out(&mut self) {
+        self.leaves_extra_out = true;
+    }
+
+    /// Whether it leaves them out.
+    pub(super) fn leaves_extra_out(&self) -> bool {
+        self.leaves_extra_out
     }
 
     /// Writes a table of rules, ascending by what they replace, none twice.
@@ -113,34 +143,60 @@ impl Charsmap {
     /// Rewrites by the longest rule that applies, from left to right. What is put in stands for all that
     /// it replaces.
     pub(super) fn write(&self, old: &[u8], new: &mut Rewriter<'_>) {
+        if self.leaves_extra_out {
+            return self.write_without_extra(old, new);
+        }
         let mut start = 0;
         let mut at = 0;
         while at < old.len() {
-            if self.kept_begins[usize::from(old[at])]
-                && let Some(kept) = self.kept.longest(&old[at..])
-            {
-                at += kept;
-                continue;
+            let (length, with) = self.first(&old[at..]);
+            if let Some(with) = with {
+                new.keep(start..at);
+                new.replace(at..at + length, with.as_bytes());
+                start = at + length;
             }
-            if !self.begins[usize::from(old[at])] {
-                at += character_len(old, at);
-                continue;
-            }
-            let rules = self.trie.prefixes(&old[at..]);
+            at += length;
+        }
+        new.keep(start..old.len());
+    }
+
+    /// What a text begins with: how long that is, and what a rule puts in its place.
+    #[inline]
+    fn first(&self, text: &[u8]) -> (usize, Option<&str>) {
+        if self.kept_begins[usize::from(text[0])]
+            && let Some(kept) = self.kept.longest(text)
+        {
+            return (kept, None);
+        }
+        if self.begins[usize::from(text[0])] {
+            let rules = self.trie.prefixes(text);
             let longest = rules
                 .filter_map(|(length, value)| Some((length, self.replacement(value)?)))
                 .last();
-            match longest {
-                None => at += character_len(old, at),
-                Some((length, with)) => {
-                    new.keep(start..at);
-                    new.replace(at..at + length, with.as_bytes());
-                    at += length;
-                    start = at;
-                }
+            if let Some((length, with)) = longest {
+                return (length, Some(with));
             }
         }
-        new.keep(start..old.len());
+        (character_len(text, 0), None)
+    }
+
+    fn write_without_extra(&self, old: &[u8], new: &mut Rewriter<'_>) {
+        let mut behind_blank = false;
+        let mut at = 0;
+        while at < old.len() {
+            let (length, with) = self.first(&old[at..]);
+            let part = with.map_or(&old[at..at + length], str::as_bytes);
+            let blanks = part.iter().take_while(|&&byte| byte == b' ').count();
+            let extra = if behind_blank { blanks } else { 0 };
+            match with {
+                Some(with) => new.replace(at..at + length, &with.as_bytes()[extra..]),
+                None => new.keep(at + extra..at + length),
+            }
+            if extra < part.len() {
+                behind_blank = part.ends_with(b" ");
+            }
+            at += length;
+        }
     }
 
     /// Rewrites as Hugging Face's `Precompiled`: a grapheme cluster of less than six bytes becomes, as
@@ -306,6 +362,35 @@ mod tests {
         text.rewrite(|old, new| table.write(old, new));
         assert_eq!(text.bytes(), "xyz1e\u{FF}d".as_bytes());
         assert_eq!(text.origin(0..1), Some(Origin { start: 2, end: 5 }));
+    }
+
+    #[test]
+    fn blanks_that_belong_to_a_rule_or_a_kept_text_are_not_extra() {
+        let mut table = table(&[("x", "  "), ("y", " b  "), ("z", "")]);
+        assert!(table.has_runs());
+        table.keep(&["  ".to_owned()]);
+        table.leave_extra_out();
+        for (old, new) in [
+            ("a  b", "a  b"),
+            ("a   b", "a  b"),
+            ("a b", "a b"),
+            ("axb", "a  b"),
+            ("a x  b", "a b"),
+            ("ayxc", "a b  c"),
+            ("a yc", "a b  c"),
+            ("a z b", "a b"),
+            ("  xa", "  a"),
+        ] {
+            let mut text = Text::new(old.as_bytes(), true);
+            text.rewrite(|old, new| table.write(old, new));
+            assert_eq!(text.bytes(), new.as_bytes(), "{old:?}");
+        }
+        let mut none = Charsmap::empty().unwrap().unwrap();
+        assert!(!none.has_runs());
+        none.keep(&["a ".to_owned(), " b".to_owned()]);
+        assert!(!none.has_runs());
+        none.keep(&["a  b".to_owned()]);
+        assert!(none.has_runs());
     }
 
     #[test]

@@ -19,6 +19,9 @@ pub struct SpaceMarks {
     remove_extra_whitespaces: bool,
     pub(super) escape_whitespaces: bool,
     treat_whitespace_as_suffix: bool,
+    /// Whether a table has left extra blanks out before, but for those at the ends.
+    #[serde(skip)]
+    keeps_runs: bool,
 }
 
 impl SpaceMarks {
@@ -52,6 +55,16 @@ impl SpaceMarks {
         });
     }
 
+    /// Whether extra blanks go.
+    pub(super) fn removes_extra(self) -> bool {
+        self.remove_extra_whitespaces
+    }
+
+    /// From now on, several blanks side by side stay, but at the ends.
+    pub(super) fn keep_runs(&mut self) {
+        self.keeps_runs = true;
+    }
+
     /// Whether a mark is put behind a text.
     pub(super) fn puts_suffix(self) -> bool {
         self.add_dummy_prefix && self.treat_whitespace_as_suffix
@@ -82,7 +95,7 @@ impl SpaceMarks {
                 .iter()
                 .take_while(|&&byte| byte == b' ')
                 .count();
-            let length = if self.remove_extra_whitespaces {
+            let length = if self.remove_extra_whitespaces && !self.keeps_runs {
                 several
             } else {
                 1
@@ -114,7 +127,8 @@ impl SpaceMarks {
     /// What happens to the stretches that begin with a run of spaces.
     pub(super) fn of_stretches(self) -> OfStretches {
         let begins_with_mark = self.add_dummy_prefix && !self.treat_whitespace_as_suffix;
-        if begins_with_mark && self.remove_extra_whitespaces && self.escape_whitespaces {
+        let is_one = self.remove_extra_whitespaces && !self.keeps_runs;
+        if begins_with_mark && is_one && self.escape_whitespaces {
             OfStretches::Marks
         } else {
             OfStretches::Unknown

@@ -1,7 +1,6 @@
 //! Building a byte-pair model: from ranks, from merges, from a document, from what a build script wrote.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
 
 use super::narrowed::Narrowed;
 use super::{Bpe, LONGEST_TOKEN};
@@ -12,6 +11,7 @@ use crate::tables::{
     recover_merges,
 };
 use crate::threads::both;
+use crate::threads::made_once::MadeOnce;
 use crate::written;
 
 /// So many merges are laid out by two threads.
@@ -34,7 +34,7 @@ impl Bpe {
         let no_products = Cow::Borrowed(&[][..]);
         if recovered.unreachable.is_empty() {
             let model = Self::new(tokens, Some(pieces), &happen, no_products, true)?;
-            model.unreached.get_or_init(|| None);
+            model.unreached.get_or_make(|| None);
             return Ok(model);
         }
         // Who leaves merges out at random may come to any of them.
@@ -42,11 +42,11 @@ impl Bpe {
         let model = Self::new(tokens, Some(pieces), &all, no_products, true)?;
         model
             .narrowed
-            .get_or_init(|| Narrowed::new(&model, &happen));
+            .get_or_make(|| Narrowed::new(&model, &happen));
         let late: Vec<u32> = recovered.late.iter().map(|merge| merge.product).collect();
         let mut unreached = recovered.unreachable;
         unreached.retain(|id| late.binary_search(id).is_err());
-        model.unreached.get_or_init(|| model.table_of(&unreached));
+        model.unreached.get_or_make(|| model.table_of(&unreached));
         Ok(model)
     }
 
@@ -124,12 +124,12 @@ impl Bpe {
             byte_ids,
             characters,
             whole_pieces,
-            unreached: OnceLock::new(),
-            narrowed: OnceLock::new(),
-            ascii: OnceLock::new(),
-            blanks: OnceLock::new(),
-            superwords: OnceLock::new(),
-            ideographs: OnceLock::new(),
+            unreached: MadeOnce::default(),
+            narrowed: MadeOnce::default(),
+            ascii: MadeOnce::default(),
+            blanks: MadeOnce::default(),
+            superwords: MadeOnce::default(),
+            ideographs: MadeOnce::default(),
         })
     }
 
@@ -148,12 +148,12 @@ impl Bpe {
             byte_ids: self.byte_ids,
             characters,
             whole_pieces: false,
-            unreached: OnceLock::new(),
-            narrowed: OnceLock::new(),
-            ascii: OnceLock::new(),
-            blanks: OnceLock::new(),
-            superwords: OnceLock::new(),
-            ideographs: OnceLock::new(),
+            unreached: MadeOnce::default(),
+            narrowed: MadeOnce::default(),
+            ascii: MadeOnce::default(),
+            blanks: MadeOnce::default(),
+            superwords: MadeOnce::default(),
+            ideographs: MadeOnce::default(),
         })
     }
 
@@ -176,12 +176,12 @@ impl Bpe {
             byte_ids,
             characters,
             whole_pieces: true,
-            unreached: OnceLock::from(None),
-            narrowed: OnceLock::from(None),
-            ascii: OnceLock::from(ascii),
-            blanks: OnceLock::new(),
-            superwords: OnceLock::from(None),
-            ideographs: OnceLock::new(),
+            unreached: MadeOnce::from(None),
+            narrowed: MadeOnce::from(None),
+            ascii: MadeOnce::from(ascii),
+            blanks: MadeOnce::default(),
+            superwords: MadeOnce::from(None),
+            ideographs: MadeOnce::default(),
         }
     }
 }

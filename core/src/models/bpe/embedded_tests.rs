@@ -138,7 +138,7 @@ fn the_merges_of_ascii_that_are_embedded_are_those_of_the_model() {
 fn the_merges_of_ascii_are_found_when_much_is_merged() {
     let model = embedded().next().unwrap();
     let fresh = Bpe {
-        ascii: OnceLock::new(),
+        ascii: MadeOnce::default(),
         ..model.clone()
     };
     let (mut scratch, mut ids) = (BpeScratch::default(), Vec::new());

@@ -52,7 +52,7 @@ impl Bpe {
     #[must_use]
     pub(crate) fn ideographs(&self) -> &Ideographs {
         self.ideographs
-            .get_or_init(|| Box::new(Ideographs::of(self)))
+            .get_or_make(|| Box::new(Ideographs::of(self)))
     }
 
     /// Whether that is known already.

@@ -59,7 +59,7 @@ impl Bpe {
     #[cold]
     fn find_superwords(&self) {
         self.superwords
-            .get_or_init(|| Superwords::of(self).map(Box::new));
+            .get_or_make(|| Superwords::of(self).map(Box::new));
     }
 }
 

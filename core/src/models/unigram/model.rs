@@ -92,8 +92,8 @@ impl Model for Unigram {
     }
 
     /// Every segmentation has a boundary where no token goes on. Neighbours of which neither is a token
-    /// may be unknown, and become one. Where sums are not carried on, which of two equally good
-    /// segmentations wins hangs on where they began: there nothing is said but where marks stand.
+    /// may be unknown, and become one. Where sums round, which of two equally good segmentations wins hangs on where
+    /// they began: nothing is said but for sums in f32, which are carried on, and for exact ones, where marks stand.
     fn seams(&self) -> Seams {
         let texts = || {
             let known = self.tokens.iter();

@@ -18,6 +18,12 @@ pub(super) const SETTINGS: Settings = Settings {
     fixed_point: false,
 };
 
+/// With sums that do not round.
+const EXACT: Settings = Settings {
+    fixed_point: true,
+    ..SETTINGS
+};
+
 pub(super) fn model(settings: Settings, tokens: &[(&[u8], f64, u8)]) -> Unigram {
     let texts: Vec<&[u8]> = tokens.iter().map(|token| token.0).collect();
     let tables = Tables {
@@ -31,13 +37,17 @@ pub(super) fn model(settings: Settings, tokens: &[(&[u8], f64, u8)]) -> Unigram 
 
 /// "<unk>", then tokens with their scores.
 pub(super) fn simple(tokens: &[(&str, f64)]) -> Unigram {
+    simple_by(SETTINGS, tokens)
+}
+
+fn simple_by(settings: Settings, tokens: &[(&str, f64)]) -> Unigram {
     let mut all: Vec<(&[u8], f64, u8)> = vec![(b"", 0.0, 2)];
     all.extend(
         tokens
             .iter()
             .map(|&(text, score)| (text.as_bytes(), score, 1)),
     );
-    model(SETTINGS, &all)
+    model(settings, &all)
 }
 
 pub(super) fn ids(found: &[Found]) -> Vec<u32> {
@@ -178,8 +188,12 @@ fn spells_unknown_characters_in_bytes() {
 #[test]
 fn knows_where_texts_can_be_cut() {
     let mark = "▁";
-    let border =
-        |tokens: &[&str]| simple(&tokens.iter().map(|&t| (t, -1.0)).collect::<Vec<_>>()).border;
+    let border = |tokens: &[&str]| {
+        let tokens: Vec<_> = tokens.iter().map(|&text| (text, -1.0)).collect();
+        assert_eq!(simple(&tokens).border, None, "sums in f64 round");
+        assert_eq!(simple(&tokens).seams().border, None);
+        simple_by(EXACT, &tokens).border
+    };
     assert_eq!(border(&[mark, "▁a", "▁▁", "b"]), Some(Border::Before('▁')));
     assert_eq!(border(&[mark, "a▁", "b"]), Some(Border::After('▁')));
     assert_eq!(border(&[mark, "a▁", "▁b"]), None);
@@ -305,7 +319,7 @@ proptest! {
         if !tokens.iter().any(|(text, _)| *text == "▁") {
             tokens.push(("▁", -2.0));
         }
-        let model = simple(&tokens);
+        let model = simple_by(EXACT, &tokens);
         let bytes = text.as_bytes();
         let is_mark = |at: usize| bytes[at..].starts_with("▁".as_bytes());
         let score = |part: &[u8]| {

@@ -8,7 +8,7 @@ impl Charsmap {
     /// one, and no text with a space is left as it is.
     pub(in crate::normalize) fn at_space(&self) -> AtSpace {
         let space = usize::from(b' ');
-        if self.inside[space] || self.keeps_space {
+        if self.inside[space] || self.keeps_space || self.leaves_extra_out {
             AtSpace::Unknown
         } else if self.leaves_letters() {
             AtSpace::Stays
@@ -21,7 +21,8 @@ impl Charsmap {
     /// rewritten by itself, and they stay.
     pub(in crate::normalize) fn stays_inside_words(&self) -> bool {
         let space = usize::from(b' ');
-        let holds_space = self.begins[space] || self.inside[space] || self.keeps_space;
+        let holds_space =
+            self.begins[space] || self.inside[space] || self.keeps_space || self.leaves_extra_out;
         !(holds_space || self.replacements.contains('\u{2581}'))
     }
 
