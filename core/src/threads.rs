@@ -1,6 +1,7 @@
 //! The one place that starts threads: [`map`] and [`map_with`] hand items out and keep the results in order, [`both`] does
 //! two things side by side, [`share`] lets threads share a piece of work that says itself who takes which part of it.
 
+pub mod going_on;
 pub(crate) mod made_once;
 #[cfg(shuttle)]
 pub(crate) mod schedules;

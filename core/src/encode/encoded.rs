@@ -6,9 +6,9 @@ use crate::error::Result;
 use crate::memory::asking;
 use crate::memory::huge_pages::{LARGE_PAGE, Paging};
 use crate::memory::kept;
-use crate::memory::reserve;
 use crate::memory::slots::{MAX_IDS, Value};
 use crate::models::found;
+use crate::threads::going_on;
 
 /// Ids of a block's documents.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -131,7 +131,7 @@ impl Part {
     /// [`crate::error::Error::Memory`] when there is no memory for it.
     #[inline]
     pub fn reserve(&mut self, more: usize) -> Result<()> {
-        reserve::check()?;
+        going_on::check()?;
         if self.ready < self.ids.len() + more {
             return self.prepare(more);
         }

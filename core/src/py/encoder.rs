@@ -19,7 +19,7 @@ use super::stages::Stages;
 use super::texts::{SingleText, Texts};
 use super::token_texts::TokenTexts;
 use super::tokens::{KindArg, PlacedArg, tokens_of};
-use super::working::working;
+use super::working::{interruptible, working};
 use super::written::WrittenTables;
 use crate::decode::places;
 use crate::documents::Documents;
@@ -216,8 +216,8 @@ impl Encoder {
     ) -> PyResult<(U32Array, U64Array)> {
         let documents = Documents::new(&data, &ends, continued);
         let matcher = matcher.map(|matcher| &matcher.0);
-        let encoded =
-            py.detach(|| either!(self, way => way.encode(&documents, matcher, threads)))?;
+        let encode = || either!(self, way => way.encode(&documents, matcher, threads));
+        let encoded = interruptible(py, encode)?;
         Ok((encoded.ids.into(), encoded.ends.into()))
     }
 
@@ -238,7 +238,7 @@ impl Encoder {
         let ends = [bytes.len() as u64];
         let documents = Documents::new(bytes, &ends, false);
         let encode = || either!(self, way => way.encode(&documents, matcher, threads));
-        self.ids.list(py, &py.detach(encode)?.ids)
+        self.ids.list(py, &interruptible(py, encode)?.ids)
     }
 
     #[pyo3(signature = (text, matcher=None))]
@@ -256,7 +256,7 @@ impl Encoder {
         let ends = [bytes.len() as u64];
         let documents = Documents::new(bytes, &ends, false);
         let count = || either!(self, way => way.count(&documents, matcher, 1));
-        Ok(py.detach(count)?[0])
+        Ok(interruptible(py, count)?[0])
     }
 
     fn encode_texts(
@@ -268,8 +268,8 @@ impl Encoder {
     ) -> PyResult<(U32Array, U64Array)> {
         let texts = texts.bytes()?;
         let matcher = matcher.map(|matcher| &matcher.0);
-        let encoded =
-            py.detach(|| either!(self, way => way.encode_apart(&texts, matcher, threads)))?;
+        let encode = || either!(self, way => way.encode_apart(&texts, matcher, threads));
+        let encoded = interruptible(py, encode)?;
         Ok((encoded.ids.into(), encoded.ends.into()))
     }
 
@@ -282,7 +282,7 @@ impl Encoder {
         threads: usize,
     ) -> PyResult<(U32Array, U64Array)> {
         let matcher = matcher.map(|matcher| &matcher.0);
-        let encoded = py.detach(|| {
+        let encoded = interruptible(py, || {
             let staged = self.staged()?;
             staged.sample(&block.documents(), matcher, threads, options.0)
         })?;
@@ -316,7 +316,8 @@ impl Encoder {
     ) -> PyResult<U64Array> {
         let documents = Documents::new(&data, &ends, continued);
         let matcher = matcher.map(|matcher| &matcher.0);
-        let counts = py.detach(|| either!(self, way => way.count(&documents, matcher, threads)))?;
+        let count = || either!(self, way => way.count(&documents, matcher, threads));
+        let counts = interruptible(py, count)?;
         Ok(counts.into())
     }
 
@@ -329,8 +330,8 @@ impl Encoder {
     ) -> PyResult<U64Array> {
         let texts = texts.bytes()?;
         let matcher = matcher.map(|matcher| &matcher.0);
-        let counts =
-            py.detach(|| either!(self, way => way.count_apart(&texts, matcher, threads)))?;
+        let count = || either!(self, way => way.count_apart(&texts, matcher, threads));
+        let counts = interruptible(py, count)?;
         Ok(counts.into())
     }
 
@@ -363,7 +364,7 @@ impl Encoder {
         continued: bool,
     ) -> PyResult<(U32Array, U64Array, U64Array)> {
         let matcher = matcher.map(|matcher| &matcher.0);
-        let spans = py.detach(|| self.staged()?.spans(&data, matcher, continued))?;
+        let spans = interruptible(py, || self.staged()?.spans(&data, matcher, continued))?;
         let ids: Vec<u32> = spans.iter().map(|span| span.id).collect();
         let starts: Vec<u64> = spans.iter().map(|span| span.start).collect();
         let ends: Vec<u64> = spans.iter().map(|span| span.end).collect();

@@ -16,11 +16,11 @@ use crate::error::Result;
 use crate::memory::budget::Share;
 use crate::memory::key::{self, MAX_PIECE};
 use crate::memory::piece_cache::{MAX_IDS, PieceCache};
-use crate::memory::reserve;
 use crate::models::bpe::BpeScratch;
 use crate::models::bpe::ideographs::Ideographs;
 use crate::models::bpe::superwords::Superwords;
 use crate::split::AT_A_TIME;
+use crate::threads::going_on;
 
 /// Pieces that wait to be looked up.
 #[derive(Debug)]
@@ -133,7 +133,7 @@ impl Plain {
         look_up: &mut LookUp,
         part: &mut Part,
     ) -> Result<()> {
-        reserve::check()?;
+        going_on::check()?;
         look_up.cache.grow();
         look_up.by_character.begin_batch(&self.model);
         let superwords = self.model.superwords();

@@ -4,6 +4,7 @@ use super::super::merging::merge_long;
 use super::super::merging::queue::{BucketQueue, HeapQueue};
 use super::{Bpe, BpeScratch};
 use crate::error::Result;
+use crate::threads::going_on;
 
 /// Symbols of a window over a piece in which some token is longer than a window on the stack.
 const LONG_WINDOW: usize = 1 << 14;
@@ -106,6 +107,7 @@ impl Bpe {
         let (mut on_stack, mut long) = (Last::default(), Last::default());
         let mut long_ids = Vec::new();
         loop {
+            going_on::check()?;
             let from = begin.offset;
             let end = if way != Way::Long {
                 if let Some(end) = on_stack.again(piece, from) {

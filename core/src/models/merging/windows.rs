@@ -16,6 +16,7 @@ use super::short::MAX_SYMBOLS;
 use super::table::Merges;
 use crate::error::Result;
 use crate::models::model::Tokens;
+use crate::threads::going_on;
 
 /// So many symbols fewer than there is room for are enough for a window: a character can be as many.
 const SPARE: usize = 4;
@@ -68,6 +69,7 @@ impl MergeScratch {
             while !is_last && self.symbols.len() <= most - SPARE {
                 is_last = !spell(&mut self.symbols);
             }
+            going_on::check()?;
             self.merge_window(merges, monotone)?;
             out.reserve(self.merged.len())?;
             let symbols = self.symbols.len();

@@ -12,6 +12,7 @@ use super::lattice::UNKNOWN;
 use super::{NOWHERE, Real, Step, Unigram};
 use crate::error::Result;
 use crate::text::character_len;
+use crate::threads::going_on;
 
 /// How many bytes are searched before it is looked for what is settled.
 const STRETCH: usize = 1 << 14;
@@ -61,6 +62,7 @@ impl Unigram {
         let mut size = stretch;
         let mut taken_off = 0.0;
         loop {
+            going_on::check()?;
             let stop = piece.len().min(base + size);
             let reach = piece.len().min(stop + self.longest);
             steps.resize(reach - base + 1, NOTHING);
