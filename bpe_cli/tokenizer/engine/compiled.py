@@ -8,13 +8,13 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from functools import cached_property
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.stages import NFC, MergeBpe, PrefixSpace, SpaceMarksDecoder
 from bpe_cli.stages.splitters import RegexSplitter, compile_splitter, segments
 from bpe_cli.support.blocks import Block
+from bpe_cli.support.cached import cached_property
 from bpe_cli.support.core_arguments import bytes_of, cannot_encode, cannot_spell
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.fast_typing import TYPE_CHECKING, TypeVar, cast
