@@ -295,7 +295,7 @@ class TextMethods(_core.Tokenizer):
                     )
                 ]
                 spans = trim(spans, contents, add_prefix_space=prefix_space)
-            words = words_of(self._tokenizer, data, placed, matcher)
+            words = words_of(self._tokenizer, data, placed)
             shown = [token.decode("utf-8", "replace") for token in tokens]
             return Encoding.of(placed.ids.tolist(), spans, tokens=shown, word_ids=words)
 
