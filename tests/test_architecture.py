@@ -197,6 +197,12 @@ def test_nothing_else_uses_the_network(path):
     assert not {name.split(".")[0] for name in names} & NETWORK
 
 
+@of_each([path for path in MODULES if name_of(path) != "bpe_cli/support/cached.py"])
+def test_no_property_holds_a_lock(path):
+    """The one of ``functools`` does up to Python 3.11; a child of a fork would wait for it forever."""
+    assert "functools.cached_property" not in imports_of(path)
+
+
 # The app makes a message of it; the second speaks where the app cannot be imported; the third and the fourth hand
 # whatever a thread raised to the one that waits for it; the fifth keeps what several attempts raised, and raises it as
 # one; the sixth hands whatever a part raised to the process that waits for it.

@@ -10,11 +10,46 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 import pytest
 
 import bpe_cli
+from tests import forking
 from tests.encoded import Encoded
 from tests.every_format import trained
 from tests.needs import needs, only_where
 
 TEXTS = ["hello world", "naïve 你好", "", "<|endoftext|> x"] * 20
+
+FORKED_WHILE_COMPILING = """
+import os, pickle, signal, threading, warnings
+import bpe_cli
+from bpe_cli.tokenizer.engine import compiled
+
+warnings.simplefilter("ignore")  # of a fork with threads, since Python 3.12
+one, other = [pickle.loads(pickle.dumps(bpe_cli.load(name))) for name in ("gpt2", "gpt-4o")]  # nothing is compiled
+inside, go = threading.Event(), threading.Event()
+core = compiled._core
+
+class Slow:
+    def __getattr__(self, name):
+        if name == "Encoder" and threading.current_thread() is not threading.main_thread():
+            inside.set()
+            go.wait()
+        return getattr(core, name)
+
+compiled._core = Slow()
+thread = threading.Thread(target=one.encode, args=("hello",))
+thread.start()
+inside.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(60)  # ends a deadlock
+    try:
+        print(one.encode("hello"), other.encode("hello"), flush=True)
+    finally:
+        os._exit(0)
+status = os.waitpid(child, 0)[1]
+go.set()
+thread.join()
+print(status, one.encode("hello"))
+"""
 
 
 def used(kind: str):
@@ -105,6 +140,13 @@ def test_a_child_of_a_fork_goes_on():
         stop.set()
         busy.join()
     assert found == tokenizer.encode_batch(TEXTS).to_lists()
+
+
+@only_where(hasattr(__import__("os"), "fork"), "needs os.fork, which Windows has not")
+def test_a_child_goes_on_though_a_thread_was_compiling(repository):
+    """Whatever it encodes with: the tokenizer that was being compiled, or another."""
+    done = forking.run(FORKED_WHILE_COMPILING, cwd=repository)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"[31373] [24912]\n0 [31373]\n", b"")
 
 
 def _warns() -> bool:

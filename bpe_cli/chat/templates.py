@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.chat.messages import ASSISTANTS, ROLE, Conversation, as_transformers_gives_it
 from bpe_cli.chat.provenance import ASSISTANT, MESSAGE, TEMPLATE, Meter, TooMuch, Traced
 from bpe_cli.errors import FormatError, InputError, UsageError
+from bpe_cli.support.cached import cached_property
 from bpe_cli.tokenizer import Tokenizer
 
 if TYPE_CHECKING:

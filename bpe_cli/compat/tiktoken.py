@@ -14,7 +14,7 @@ import operator
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from bpe_cli import _core
@@ -23,6 +23,7 @@ from bpe_cli.stages import RankBpe, SpecialToken, Split
 from bpe_cli.stages.patterns import scanner_for
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
+from bpe_cli.support.cached import cached_property
 from bpe_cli.support.lazy_modules import numpy_to
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 

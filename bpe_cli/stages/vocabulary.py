@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import cached_property
 from itertools import accumulate, count
 from operator import eq
 
 from bpe_cli import _core
+from bpe_cli.support.cached import cached_property
 from bpe_cli.support.fast_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.support.cached import cached_property
 from bpe_cli.support.core_arguments import whole_number, wrong_type
 from bpe_cli.support.lazy_modules import numpy_to
 from bpe_cli.surgery.operation import SCHEMA, Operation

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import chain
 
 from bpe_cli.errors import FormatError
@@ -26,6 +25,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.spelling import BYTE_TEXTS, CONTROL, NORMAL, UNKNOWN, UNUSED
 from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.cached import cached_property
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.merging import merged
 

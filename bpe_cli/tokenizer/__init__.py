@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
 from operator import index
 
 from bpe_cli import _core
@@ -17,6 +16,7 @@ from bpe_cli.stages.codebook import codebook_words, compiled_codebook
 from bpe_cli.stages.splitters import safe_cutter
 from bpe_cli.stages.vocabulary import Merges
 from bpe_cli.support.blocks import Block, settle
+from bpe_cli.support.cached import cached_property
 from bpe_cli.support.core_arguments import bytes_of, no_special_tokens, wrong_type
 from bpe_cli.support.fast_dataclass import dataclass, field, replace
 from bpe_cli.tokenizer.engine import EngineParts, Place, Sampling, SpecialTable, only_splits

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.blocks import Block
+from bpe_cli.support.cached import cached_property
 from bpe_cli.support.core_arguments import bytes_of, flag, list_of, one_of, pack, specials_of, whole_number
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal, TypeVar, cast
@@ -295,7 +295,7 @@ class TextMethods(_core.Tokenizer):
                     )
                 ]
                 spans = trim(spans, contents, add_prefix_space=prefix_space)
-            words = words_of(self._tokenizer, data, placed, matcher)
+            words = words_of(self._tokenizer, data, placed)
             shown = [token.decode("utf-8", "replace") for token in tokens]
             return Encoding.of(placed.ids.tolist(), spans, tokens=shown, word_ids=words)
 

@@ -5,10 +5,10 @@ A special token that is found in the text is a piece as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import compress
 from operator import eq, lt
 
-from bpe_cli import _core
 from bpe_cli.stages import ByteLevel
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_typing import TYPE_CHECKING
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 
 
-def words_of(
-    tokenizer: AnyTokenizer, data: bytes, placed: Placed, matcher: _core.SpecialMatcher | None
-) -> list[int | None]:
+def words_of(tokenizer: AnyTokenizer, data: bytes, placed: Placed) -> list[int | None]:
     """Return the piece of a text that each of its tokens belongs to.
 
     Where an added token is found in normalized text, what stands around it is cut as if it had been found before. So if
@@ -32,18 +30,12 @@ def words_of(
         tokenizer: The tokenizer.
         data: The text.
         placed: Its tokens.
-        matcher: What is looked for in it.
     """
     spans, ids = list(zip(placed.starts, placed.ends, strict=True)), placed.ids.tolist()
     words: list[int | None] = []
-    pieces = position = 0
-    for start, end, special_id in (*_found(tokenizer, data, placed, matcher), (len(data), len(data), None)):
-        first, last = len(words), len(spans)
-        if special_id is not None:
-            its_tokens = (each for each in range(first, last) if ids[each] == special_id and spans[each][0] >= start)
-            last = next(its_tokens, -1)
-            if last < 0:
-                continue
+    pieces = position = first = 0
+    for last in (*compress(range(len(ids)), placed.special), len(ids)):
+        start, end = spans[last] if last < len(ids) else (len(data), len(data))
         own: list[int | None] = [None] * (last - first)
         count = 0
         if start > position:
@@ -57,10 +49,11 @@ def words_of(
         # What stands for no text of these pieces, as a mark before a special token, is a piece by itself.
         words += [pieces + (count if each is None else each) for each in own]
         pieces += count + (None in own)
-        if special_id is not None:
+        if last < len(ids):
             words.append(pieces)
             pieces += 1
             position = max(position, end)
+        first = last + 1
     return words
 
 
@@ -77,22 +70,6 @@ def _by_encoding(tokenizer: AnyTokenizer, cut: PieceSpans, ids: list[int]) -> li
         return None
     starts = (0, *ends[:-1])
     return [piece for piece, (at, to) in enumerate(zip(starts, ends, strict=True)) for _ in range(at, to)]
-
-
-def _found(
-    tokenizer: AnyTokenizer, data: bytes, placed: Placed, matcher: _core.SpecialMatcher | None
-) -> Iterator[tuple[int, int, int]]:
-    """Yield (start, end, id) of the special tokens in a text, in order."""
-    if matcher is None:
-        return
-    found = {(start, token_id): end for start, end, token_id in matcher.find_all(data)}
-    if matcher.looks_in_normalized:  # only the encoder finds those; of what is unknown, the text says another thing
-        unk_id = tokenizer.model.unk_id
-        for token_id, start, end, special in zip(placed.ids, placed.starts, placed.ends, placed.special, strict=True):
-            if special and (token_id != unk_id or tokenizer.token_bytes(token_id) in data[start:end]):
-                found.setdefault((start, token_id), end)
-    for (start, token_id), end in sorted(found.items()):
-        yield start, end, token_id
 
 
 def word_ids(spans: Sequence[Span], pieces: Sequence[Span]) -> list[int | None]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
 from typing import Any, TypedDict
 
 from bpe_cli import _core
@@ -38,6 +37,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.spelling import BYTE_TEXTS, CHAR_TO_BYTE
 from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
+from bpe_cli.support.cached import cached_property
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer

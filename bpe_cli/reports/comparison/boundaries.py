@@ -9,13 +9,13 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.comparison.left_out import showing_left_out
 from bpe_cli.reports.tokenizer.contents import STRETCH
 from bpe_cli.support.blocks import Block
+from bpe_cli.support.cached import cached_property
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.segmentation import Segmentation

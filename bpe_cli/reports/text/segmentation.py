@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import or_
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.text.characters import SplitGrapheme, reading_of, split_words, text_of
@@ -40,7 +41,8 @@ class PlacedToken:
         character_start: Index of the character that its first byte is of.
         character_end: Index after the character that its last byte is of. Tokens that share a
             character overlap here.
-        special: Whether it is a special (or added) token that was found in the text.
+        special: Whether it is a special (or added) token that was found in the text, or the unknown one if that is
+            special.
         piece: Which piece of the pre-tokenizer it is of, counted from 0; None for a special token, and
             where pieces are rewritten before they become tokens.
         reading: What to show: its bytes, but for a vocabulary that writes bytes otherwise (``reading``).
@@ -205,7 +207,7 @@ class TextReader:
 
         Complexity: as ``segment`` for the tokens with details, and 30 bytes for each of the others.
         """
-        return self.describe(text, self._tokenizer.place(text, self._specials), details)
+        return self.describe(text, self._unknown_too(self._tokenizer.place(text, self._specials)), details)
 
     def describe(self, text: bytes, placed: Placed, details: int | None = None) -> Segmentation:
         """Describe the tokens of one text, whose places are known already; the details are those of ``segment``."""
@@ -251,6 +253,13 @@ class TextReader:
             characters.total(),
             first_difference(text, tokenizer.decode_bytes(placed.ids)),
         )
+
+    def _unknown_too(self, placed: Placed) -> Placed:
+        """Mark an unknown token that is a special one as such wherever it stands: it has no text of its own."""
+        unk_id = self._tokenizer.model.unk_id
+        if unk_id is None or unk_id not in self._tokenizer.special_ids:
+            return placed
+        return replace(placed, special=bytes(map(or_, placed.special, map(unk_id.__eq__, placed.ids))))
 
     def shared(self, placed: Placed, detailed: int, content_of: Contents) -> tuple[list[SplitGrapheme], int]:
         """Return the clusters that the first tokens share, and how many tokens the last one's group ends after."""

@@ -10,7 +10,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from bpe_cli.stages import Normalizer, Prepend, Replace, SpaceMarks
 from bpe_cli.stages.component_json import core_spec
 from bpe_cli.stages.components import ByteLevelNormalizer
 from bpe_cli.stages.splitters import segments
+from bpe_cli.support.cached import cached_property
 from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer.encoded import well_formed
 

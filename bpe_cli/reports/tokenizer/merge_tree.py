@@ -12,7 +12,6 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from heapq import nsmallest
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
@@ -22,6 +21,7 @@ from bpe_cli.reports.tokenizer.contents import LengthBin, bins
 from bpe_cli.stages import CharacterBpe, EventBpe, MergeBpe, RankBpe, ScoredBpe
 from bpe_cli.stages.events import first_merges
 from bpe_cli.stages.spelling import NORMAL, UNUSED, USER_DEFINED
+from bpe_cli.support.cached import cached_property
 from bpe_cli.tokenizer.merging import as_ranks, of_ranks
 
 if TYPE_CHECKING:

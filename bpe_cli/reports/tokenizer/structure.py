@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.reports.tokenizer.contents import (
@@ -33,6 +33,7 @@ from bpe_cli.reports.tokenizer.odd_tokens import (
     long_repeats,
     white_space_runs,
 )
+from bpe_cli.support.cached import cached_property
 from bpe_cli.tokenizer.special_tokens import dead_merges
 
 if TYPE_CHECKING:

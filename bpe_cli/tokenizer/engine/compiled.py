@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.stages import NFC, MergeBpe, PrefixSpace, SpaceMarksDecoder
 from bpe_cli.stages.splitters import RegexSplitter, compile_splitter, segments
 from bpe_cli.support.blocks import Block
+from bpe_cli.support.cached import cached_property
 from bpe_cli.support.core_arguments import bytes_of, cannot_encode, cannot_spell
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.fast_typing import TYPE_CHECKING, TypeVar, cast
@@ -164,6 +164,17 @@ class Engine:
             raise FormatError(f"the tokenizer contradicts itself: {error}") from error
 
     @cached_property
+    def _special_ids(self) -> frozenset[int]:
+        return frozenset(token.token_id for token in self._parts.special_tokens)
+
+    @cached_property
+    def _indifferent(self) -> _core.Encoder:
+        """What only recognizes tokens, in normalized text too."""
+        from bpe_cli.tokenizer.engine.recognizing import indifferent
+
+        return indifferent(self._stages, self._special_ids)
+
+    @cached_property
     def _decoder(self) -> _core.Decoder:
         import json
 
@@ -194,7 +205,7 @@ class Engine:
 
     def clear_cache(self) -> None:
         """Free the memory in which encoding remembers pieces."""
-        for encoder in self.__dict__.keys() & {"_encoder", "_staged"}:
+        for encoder in self.__dict__.keys() & {"_encoder", "_staged", "_indifferent"}:
             self.__dict__[encoder].clear_cache()
         if "bare" in self.__dict__:
             self.bare.clear_cache()
@@ -296,9 +307,8 @@ class Engine:
         from bpe_cli.tokenizer.encoded import Placed
 
         if not self.has_spans:
-            ids, begins, stops = self.spans(data, matcher)
-            special_ids = {token.token_id for token in self._parts.special_tokens}
-            return Placed(ids, begins, stops, bytes(map(special_ids.__contains__, ids)))
+            columns = self.spans(data, matcher)
+            return Placed(*columns, self._recognized(data, matcher, columns))
         ids, _ = self.encode(Block.of([data]), matcher)
         places = self._encoder.token_places(ids, self._parts.special_table)
         begins, joined = memoryview(places[0]), memoryview(places[1])
@@ -322,6 +332,25 @@ class Engine:
             special += bytes([special_id is not None]) * (last - first)
             first = last
         return Placed(ids, starts, ends, bytes(special))
+
+    def _recognized(
+        self, data: bytes, matcher: _core.SpecialMatcher | None, columns: tuple[memoryview, memoryview, memoryview]
+    ) -> bytes:
+        """Return a byte for each token that ``spans`` gave: 1 if it was recognized in the text."""
+        if matcher is None:
+            return bytes(len(columns[0]))
+        maybe = bytes(map(self._special_ids.__contains__, columns[0]))
+        if 1 not in maybe:
+            return maybe
+        from bpe_cli.tokenizer.engine.recognizing import marks
+
+        found: Iterable[tuple[int, int, int]]
+        if matcher.looks_in_normalized:
+            ids, starts, ends = self._indifferent.spans(data, matcher, False)
+            found = zip(memoryview(starts), memoryview(ends), memoryview(ids), strict=True)
+        else:
+            found = matcher.find_all(data)
+        return marks(columns, maybe, (each for each in found if each[2] in self._special_ids))
 
     def token_objects(
         self,

@@ -23,7 +23,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import FormatError
@@ -31,6 +30,7 @@ from bpe_cli.reports.tokenizer.reachability import LONGEST, Search, Verdict
 from bpe_cli.stages import CharacterBpe, EventBpe, MergeBpe, RankBpe, ScoredBpe, Unigram, WordPiece
 from bpe_cli.stages.events import SPLIT, first_merges, replayed, triples
 from bpe_cli.stages.spelling import BYTE_TEXT, UNUSED, USER_DEFINED
+from bpe_cli.support.cached import cached_property
 from bpe_cli.support.messages import plural, quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.merging import as_merges, of_ranks

@@ -14,7 +14,6 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bpe_cli import _core
@@ -43,6 +42,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.component_json import core_spec
 from bpe_cli.stages.spelling import BYTE_TEXT, NORMAL, USER_DEFINED, from_visible, to_visible
+from bpe_cli.support.cached import cached_property
 from bpe_cli.support.messages import quote
 from bpe_cli.support.texts import is_utf8
 

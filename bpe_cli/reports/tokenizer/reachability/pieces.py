@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from bpe_cli import _core
@@ -31,6 +31,7 @@ from bpe_cli.stages import (
     WordPiece,
 )
 from bpe_cli.stages.component_json import core_spec
+from bpe_cli.support.cached import cached_property
 from bpe_cli.support.messages import plural, quote
 from bpe_cli.support.texts import is_utf8
 from bpe_cli.tokenizer import Tokenizer
