@@ -155,7 +155,8 @@ def _without(model: Merging, gone: set[int]) -> Merging:
 
 
 def _ids_for(model: Merging, gone: set[int], learnt: Learnt) -> list[int]:
-    """Return the ids of learnt tokens: the one that a token had before, else the lowest that is free."""
-    before = [model.vocabulary.id_of(text) for text in learnt.tokens]
+    """Return the ids of learnt tokens: the one that a token had before it went, else the lowest that is free."""
+    had = {model.vocabulary.token(token_id): token_id for token_id in gone}
+    before = [had.get(text) for text in learnt.tokens]
     free = iter(sorted(gone.difference(token_id for token_id in before if token_id is not None)))
     return [next(free) if token_id is None else token_id for token_id in before]
