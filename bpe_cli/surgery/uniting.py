@@ -16,7 +16,7 @@ from bpe_cli.stages import CharacterBpe, Model, SpecialToken
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.messages import plural, quote
 from bpe_cli.surgery.longer import Merging, as_before, encoded, first_few, listed, longer
-from bpe_cli.surgery.merge_rules import MergeRules, composite, is_run, made_of, textless
+from bpe_cli.surgery.merge_rules import MergeRules, byte_tokens, composite, is_run, made_of, textless
 from bpe_cli.surgery.operation import Operation, kept, used_ids
 from bpe_cli.tokenizer import Tokenizer
 
@@ -81,6 +81,8 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
     other_to_new: dict[int, int | None] = dict.fromkeys(used_ids(second))
     other_to_new.update((old, closed(new)) for old, new in new_ids.items() if new not in gone)
     other_to_new.update(ids_of_added)
+    our_bytes = byte_tokens(ours)
+    other_to_new.update((old, our_bytes.get(content)) for content, old in byte_tokens(theirs).items())
     specials = _special_tokens(first, second, size, size + len(texts), other_to_new)
     unknown, unk_id = theirs.unk_id, ours.unk_id
     if unknown is not None and unk_id is not None:
