@@ -7,7 +7,7 @@ frequent pair, overlapping windows counted, and of equals the one with the small
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
@@ -24,6 +24,7 @@ class Continued:
         words: Pieces as ids; merging changes them.
         numbers: How often each occurs.
         tokens: Texts by id; an empty one is left alone.
+        reserved: Texts that no product has.
         prefix: Stands before every symbol of a word but the first; a product leaves out its right part's.
         longest: Most bytes in a product; None for no limit.
         written: How a text is written for comparing.
@@ -34,12 +35,13 @@ class Continued:
         words: list[list[int]],
         numbers: Iterable[int],
         tokens: Iterable[bytes],
+        reserved: Collection[bytes],
         prefix: bytes,
         longest: int | None,
         written: Callable[[bytes], str],
     ) -> None:
         self._words, self._numbers, self._tokens = words, [*numbers], [*tokens]
-        self._prefix, self._longest, self._written = prefix, longest, written
+        self._reserved, self._prefix, self._longest, self._written = reserved, prefix, longest, written
         self._ids = {text: token_id for token_id, text in enumerate(self._tokens) if text}
         self._keys = [written(text) for text in self._tokens]
         self._counts: dict[_Pair, int] = {}
@@ -72,15 +74,15 @@ class Continued:
         """Take the best pair; an entry whose count has changed since is passed over: there is a newer one."""
         while queue:
             negative, _, _, pair = heappop(queue)
-            if -negative == self._counts.get(pair) and -negative >= minimum and not self._is_too_long(pair):
+            if -negative == self._counts.get(pair) and -negative >= minimum and self._may_be(self._text(pair)):
                 return pair
         return None
 
     def _text(self, pair: _Pair) -> bytes:
         return self._tokens[pair[0]] + self._tokens[pair[1]].removeprefix(self._prefix)
 
-    def _is_too_long(self, pair: _Pair) -> bool:
-        return self._longest is not None and len(self._text(pair)) > self._longest
+    def _may_be(self, product: bytes) -> bool:
+        return product not in self._reserved and (self._longest is None or len(product) <= self._longest)
 
     def _product(self, pair: _Pair) -> int:
         """Return the id of a pair's product: a token that there is, or a new one."""

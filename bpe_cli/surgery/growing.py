@@ -97,7 +97,7 @@ def extend(
     """Learn further merges; their tokens get the ids after all others.
 
     What the tokenizer cannot spell (the unknown token, unless merges use it, and bytes of unknown
-    characters) divides a piece.
+    characters) divides a piece. Text that spells such a token or a special one out is never learnt as a token.
     ``made_of`` is what the new token's text was before.
 
     Args:
@@ -112,7 +112,7 @@ def extend(
 
     Raises:
         UsageError: if there are as many tokens already, or more than fit.
-        TrainingError: if the corpus has no text, or it spells out a special token again and again.
+        TrainingError: if the corpus has no text.
         FormatError: if the model does not merge, or merges by ranks that no list of merges can replace.
         InputError: if the model has no token for a byte of the corpus.
     """

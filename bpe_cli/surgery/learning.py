@@ -53,7 +53,7 @@ def learn(
     """Learn new tokens from pieces; ``extend`` says what the arguments are.
 
     Raises:
-        TrainingError: if the corpus has no text, or it spells out a special token again and again.
+        TrainingError: if the corpus has no text.
         FormatError: if the model does not merge.
         InputError: if the model has no token for a byte of the corpus.
         UsageError: if the longest token is given for a tie that the core decides.
@@ -69,6 +69,7 @@ def learn(
     usual = 2 if isinstance(model, CharacterBpe) else 1
     minimum = max(1, usual if min_frequency is None else min_frequency)
     initial = _mergeable(tokenizer, model)
+    reserved = _reserved(tokenizer, initial)
     prefix = model.continuing_subword_prefix.encode() if isinstance(model, CharacterBpe) else b""
     ids, ends, numbers = array("I"), array("Q"), array("Q")
     for _, occurrences, segment_ids, segment_ends in segmented(tokenizer.live_model, as_spelt(tokenizer, counts)):
@@ -79,7 +80,7 @@ def learn(
     if tie == "smallest-text":
         words = [ids[start:end].tolist() for start, end in pairwise([0, *ends])]
         written = to_visible if isinstance(model, MergeBpe) else bytes.decode
-        continued = Continued(words, numbers, initial, prefix, max_token_length, written)
+        continued = Continued(words, numbers, initial, reserved, prefix, max_token_length, written)
         tokens, merges, exhausted = continued.run(number, minimum, progress)
     else:
         trained = _core.resume_bpe(
@@ -92,13 +93,13 @@ def learn(
                 min_frequency=minimum,
                 tie=tie,
                 decoration={"prefix": prefix},
+                vetoes={"reserved": sorted(reserved)},
             ),
             progress,
         )
         blob, token_ends = trained.tokens()
         tokens = [blob[start:end] for start, end in pairwise([0, *memoryview(token_ends)])][size:]
         merges, exhausted = array("I", memoryview(trained.merges).tobytes()), trained.exhausted
-    _refuse_special(tokenizer, tokens)
     reached = f"the vocabulary has {size + len(tokens):,} ids, not {size + number:,}"
     return Learnt(tokens, merges, f"{no_pair(minimum)}: {reached}" if exhausted else "")
 
@@ -127,13 +128,10 @@ def _mergeable(tokenizer: Tokenizer, model: Merging) -> list[bytes]:
     return tokens
 
 
-def _refuse_special(tokenizer: Tokenizer, tokens: list[bytes]) -> None:
-    """Check that no new token has the text of a special one."""
-    contents = {token.content for token in tokenizer.special_tokens}
-    for token in tokens:
-        if token in contents:
-            raise TrainingError(
-                f"the corpus has the text of the special token {token.decode('utf-8', 'replace')!r} so often that it "
-                "would become an ordinary token",
-                hint="take it out of the corpus, or out of its pieces: count with specials='all'",
-            )
+def _reserved(tokenizer: Tokenizer, initial: list[bytes]) -> set[bytes]:
+    """Return the texts that no new token may have: those of tokens that merges leave alone, special ones among them.
+
+    Text that spells one out, such as the byte token ``<0x0A>``, is not that token.
+    """
+    texts = {content for _, content in tokenizer.model.vocabulary.items()}
+    return texts.union(token.content for token in tokenizer.special_tokens).difference(initial)

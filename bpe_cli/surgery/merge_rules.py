@@ -254,9 +254,13 @@ def textless(tokenizer: Tokenizer, model: MergeBpe | CharacterBpe) -> set[int]:
     used = {*model.merges.triples}
     several = composite(model)
     without_text = {token_id for token_id in tokenizer.special_ids if token_id not in used and token_id in several}
-    if isinstance(model, CharacterBpe):
-        if model.unk_id is not None and model.unk_id not in used:
-            without_text.add(model.unk_id)
-        if model.byte_fallback:
-            without_text |= {token_id for token_id, content in model.vocabulary.items() if content in _BYTE_TEXTS}
-    return without_text
+    if model.unk_id is not None and model.unk_id not in used:
+        without_text.add(model.unk_id)
+    return without_text.union(byte_tokens(model).values())
+
+
+def byte_tokens(model: MergeBpe | CharacterBpe) -> dict[bytes, int]:
+    """Return the tokens of the bytes of unknown characters, by their texts."""
+    if not model.byte_fallback:
+        return {}
+    return {content: token_id for token_id, content in model.vocabulary.items() if content in _BYTE_TEXTS}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import replace
+from itertools import count
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
@@ -22,6 +23,9 @@ from bpe_cli.surgery.operation import Operation, Progress, as_spelt, protected_i
 from bpe_cli.surgery.pruning import choose_leaves, prune
 from bpe_cli.tokenizer import Tokenizer
 
+_ROUNDS = 20
+"""How many rounds of training there are at most because tokens that went are learnt again; one to three are usual."""
+
 
 def replace_tokens(
     tokenizer: Tokenizer,
@@ -34,8 +38,9 @@ def replace_tokens(
 ) -> Operation:
     """Replace the least used leaves: new tokens, learnt from a corpus, take over their ids.
 
-    A token that goes and is learnt again keeps its id. If the corpus gives fewer new tokens, fewer leaves go.
-    ``old_to_new`` is None for ids whose token went; ``made_of`` is what the new token's text was before.
+    A token that would be learnt again does not go, nor do those that it is made of: otherwise its merges would come
+    last, and texts with it could change. If the corpus gives fewer new tokens, fewer leaves go. ``old_to_new`` is None
+    for ids whose token went; ``made_of`` is what the new token's text was before.
 
     Args:
         tokenizer: BPE over bytes or characters.
@@ -67,18 +72,10 @@ def replace_tokens(
             hint=f"ask for {len(order):,} or fewer",
         )
     size = tokenizer.vocab_size
-    while True:
-        gone = {*order}
-        smaller = _without(model, gone)
-        learnt = learn(
-            replace(tokenizer, model=smaller), learnt_from, len(gone), min_frequency=min_frequency,
-            progress=progress and (lambda done, _: progress(number + done - size, 2 * number)),
-        )  # fmt: skip
-        if len(learnt.tokens) == len(gone):
-            break
-        if not learnt.tokens:
-            raise TrainingError("nothing new is learnt from the corpus, so no token is replaced")
-        del order[len(learnt.tokens) :]
+    smaller, gone, learnt, stay = _learn_in_place_of(
+        order, tokenizer, model, learnt_from, min_frequency,
+        progress and (lambda done, _: progress(number + done, 2 * number)),
+    )  # fmt: skip
     ids = _ids_for(model, gone, learnt)
     renamed = {size + place: token_id for place, token_id in enumerate(ids)}
     merges = array("I", (renamed.get(part, part) for part in learnt.merges))
@@ -88,11 +85,14 @@ def replace_tokens(
     changed = replace(smaller, vocabulary=Vocabulary.from_tokens(texts), merges=Merges(smaller.merges.triples + merges))
     fresh = [token_id for token_id in ids if texts[token_id] != model.vocabulary.token(token_id)]
     result, notes = as_before(tokenizer.model, changed, "merges that are left and the new ones")
-    if len(ids) < number:
+    if len(ids) + len(stay) < number:
         notes.append(f"no more pairs are left to merge: {len(ids):,} tokens went, not {number:,}")
     summary = [f"{len(fresh):,} replaced"]
+    if stay:
+        summary.append(f"{len(stay):,} kept that would be learnt again")
     if len(fresh) < len(ids):
         summary.append(f"{len(ids) - len(fresh):,} learnt again, with the ids they had")
+        notes.append("merges of tokens that were learnt again come last now, so texts with them may have other ids")
     went = {*fresh}
     return Operation(
         replace(tokenizer, model=result),
@@ -145,6 +145,55 @@ def prune_and_extend(
     )
 
 
+def _learn_in_place_of(
+    order: list[int],
+    tokenizer: Tokenizer,
+    model: Merging,
+    learnt_from: _core.Counts,
+    min_frequency: int | None,
+    progress: Progress | None,
+) -> tuple[Merging, set[int], Learnt, set[int]]:
+    """Learn as many tokens as go, and none of those that go; so fewer may have to go, and training is repeated.
+
+    Args:
+        order: What is to go; none comes before the tokens that are made of it.
+        tokenizer: The tokenizer.
+        model: Its model, whose merges are listed.
+        learnt_from: As for ``replace_tokens``, like ``min_frequency``.
+        progress: Called now and then with (tokens learnt, at least as many as before; tokens wanted).
+
+    Returns:
+        The model without what goes; what goes; what is learnt; and what stays since it would be learnt again.
+    """
+    size, number = tokenizer.vocab_size, len(order)
+    furthest = 0
+
+    def trained(done: int, _: int) -> None:
+        nonlocal furthest
+        if progress is not None:
+            furthest = max(furthest, done - size)
+            progress(furthest, number)
+
+    stay: set[int] = set()
+    for rounds in count(1):
+        gone = {*order}
+        smaller = _without(model, gone)
+        learnt = learn(
+            replace(tokenizer, model=smaller), learnt_from, len(gone), min_frequency=min_frequency, progress=trained
+        )
+        again = _learnt_again(model, order, learnt) if rounds < _ROUNDS else set()
+        if again:
+            stay |= again
+            order = [token_id for token_id in order if token_id not in again]
+        elif len(learnt.tokens) == len(gone):
+            break
+        elif learnt.tokens or stay:
+            order = order[: len(learnt.tokens)]
+        else:
+            raise TrainingError("nothing new is learnt from the corpus, so no token is replaced")
+    return smaller, gone, learnt, stay
+
+
 def _without(model: Merging, gone: set[int]) -> Merging:
     """Return a model of the same ids without some leaves; their ids are unused."""
     merges = Merges.from_pairs(merge for merge in model.merges if merge[2] not in gone)
@@ -154,8 +203,29 @@ def _without(model: Merging, gone: set[int]) -> Merging:
     return smaller
 
 
+def _learnt_again(model: Merging, order: list[int], learnt: Learnt) -> set[int]:
+    """Return the tokens that went and were learnt again, and those that went of which they were made.
+
+    Args:
+        model: The model before any token went.
+        order: The tokens that went; none comes before the tokens that are made of it.
+        learnt: What training gave.
+    """
+    texts = {*learnt.tokens}
+    again = {token_id for token_id in order if model.vocabulary.token(token_id) in texts}
+    parts: dict[int, set[int]] = {token_id: set() for token_id in order}
+    for left, right, product in model.merges:
+        if product in parts:
+            parts[product] |= {left, right} & parts.keys()
+    for token_id in order:
+        if token_id in again:
+            again |= parts[token_id]
+    return again
+
+
 def _ids_for(model: Merging, gone: set[int], learnt: Learnt) -> list[int]:
-    """Return the ids of learnt tokens: the one that a token had before, else the lowest that is free."""
-    before = [model.vocabulary.id_of(text) for text in learnt.tokens]
+    """Return the ids of learnt tokens: the one that a token had before it went, else the lowest that is free."""
+    had = {model.vocabulary.token(token_id): token_id for token_id in gone}
+    before = [had.get(text) for text in learnt.tokens]
     free = iter(sorted(gone.difference(token_id for token_id in before if token_id is not None)))
     return [next(free) if token_id is None else token_id for token_id in before]

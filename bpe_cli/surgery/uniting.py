@@ -16,7 +16,7 @@ from bpe_cli.stages import CharacterBpe, Model, SpecialToken
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.messages import plural, quote
 from bpe_cli.surgery.longer import Merging, as_before, encoded, first_few, listed, longer
-from bpe_cli.surgery.merge_rules import MergeRules, composite, is_run, made_of, textless
+from bpe_cli.surgery.merge_rules import MergeRules, byte_tokens, composite, is_run, made_of, textless
 from bpe_cli.surgery.operation import Operation, kept, used_ids
 from bpe_cli.tokenizer import Tokenizer
 
@@ -44,8 +44,14 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
     added = {token.content: token.token_id for token in first.special_tokens if there(token.content) is None}
     ids_of_added: dict[int, int] = {}
     without_text = textless(second, theirs)
+    our_bytes = byte_tokens(ours)
+    made = {product for _, _, product in theirs.merges}
+    spelt_out: list[bytes] = []
     for token_id, content in theirs.vocabulary.items():
         if token_id in without_text:
+            continue
+        if content in our_bytes and token_id in made:  # text that spells out a byte token is not that byte
+            spelt_out.append(content)
             continue
         if content in added:  # as an ordinary token it would be there twice, which no file can say
             ids_of_added[token_id] = added[content]
@@ -81,6 +87,7 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
     other_to_new: dict[int, int | None] = dict.fromkeys(used_ids(second))
     other_to_new.update((old, closed(new)) for old, new in new_ids.items() if new not in gone)
     other_to_new.update(ids_of_added)
+    other_to_new.update((old, our_bytes.get(content)) for content, old in byte_tokens(theirs).items())
     specials = _special_tokens(first, second, size, size + len(texts), other_to_new)
     unknown, unk_id = theirs.unk_id, ours.unk_id
     if unknown is not None and unk_id is not None:
@@ -99,6 +106,8 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
             f"{first_few(kept_added)}: ordinary in the second tokenizer, "
             "and kept as the special or added token that it is in the first"
         )
+    if spelt_out:
+        notes.append(f"{first_few(spelt_out)}: text in the second tokenizer, a byte in the first, and left out")
     if (first.normalizer, first.pre_tokenizer) != (second.normalizer, second.pre_tokenizer):
         notes.append("the two rewrite or cut text differently: the result does it as the first one does")
     summary = [plural(len(texts), "new token"), plural(len(further), "new merge"), f"{len(specials):,} special"]

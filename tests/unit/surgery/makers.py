@@ -9,6 +9,9 @@ from itertools import accumulate
 from hypothesis import strategies as st
 
 from bpe_cli import _core
+from bpe_cli.stages import ByteFallback, CharacterBpe, Fuse
+from bpe_cli.stages.spelling import BYTE_TEXTS
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.surgery import count_pieces
 from bpe_cli.tokenizer import Tokenizer
@@ -43,3 +46,10 @@ def byte_level(words: Iterable[str], merges: int, **options: object) -> Tokenize
 def characters(words: Iterable[str], merges: int, **options: object) -> Tokenizer:
     """Train BPE over characters, with a suffix at the ends of words."""
     return train([" ".join(words)], bpe.Options(merges=merges, min_frequency=1, **options))  # type: ignore[arg-type]
+
+
+def with_byte_tokens(alphabet: str) -> Tokenizer:
+    """Make BPE over characters, without merges; what is not in the alphabet becomes the tokens of its bytes."""
+    texts = [b"<unk>", *BYTE_TEXTS, *(character.encode() for character in alphabet)]
+    model = CharacterBpe(Vocabulary.from_tokens(texts), Merges.from_pairs(()), unk_id=0, byte_fallback=True)
+    return Tokenizer(model, decoder=(ByteFallback(), Fuse()))

@@ -175,15 +175,8 @@ def test_an_unknown_token_that_merges_use_divides_nothing():
     assert extended.encode("abab") == [extended.model.vocabulary.id_of(b"abab")]
 
 
-def test_special_text_becomes_no_ordinary_token():
+def test_special_tokens_are_taken_out_of_texts():
     begun = byte_level(["x"], 0, special_tokens=("ab",), compat="rustbpe")
-    counts = new_counts()
-    from bpe_cli.support.blocks import Block
-    from bpe_cli.surgery import count_pieces
-
-    count_pieces(begun, [Block.of([b"ab ab ab"])], counts)  # special tokens are plain text here
-    with pytest.raises(TrainingError, match="the text of the special token 'ab'"):
-        extend(begun, counts, begun.vocab_size + 1)
     assert extend(begun, counted(begun, "ab ab cd"), begun.vocab_size + 1).tokenizer.token_bytes(257) == b"cd"
 
 

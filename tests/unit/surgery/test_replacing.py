@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from bpe_cli.errors import FormatError, TrainingError, UsageError
 from bpe_cli.formats import dump
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
-from bpe_cli.surgery import extend, prune, prune_and_extend, replace_tokens, used_ids
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.surgery import extend, prune, prune_and_extend, replace_tokens, replacing, used_ids
 from bpe_cli.surgery.merge_rules import composite
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import train, unigram
@@ -106,18 +107,86 @@ def test_it_is_pruning_and_extending_but_for_ids(words, used, learnt, merges, nu
         assert list(parts) == Tokenizer(begun.model).encode(both.tokenizer.token_bytes(token_id))
     if not extended.notes and extended.made_of:  # there was enough to learn
         there = replace_tokens(begun, number, counts, others)
-        assert texts_of(there.tokenizer) == texts_of(both.tokenizer)
-    compared()
+        if there.summary == (f"{number} replaced",):  # and nothing would be learnt again
+            assert texts_of(there.tokenizer) == texts_of(both.tokenizer)
+            compared()
 
 
-def test_a_token_that_is_learnt_again_keeps_its_id():
+def test_tokens_that_would_be_learnt_again_stay():
     begun = byte_level(["low", "low", "wide"], 2)
-    [low] = begun.encode("low")
     done = replace_tokens(begun, 2, counted(begun, "wide"), counted(begun, "low low low"))
-    assert done.tokenizer.encode("low") == [low]
-    assert done.old_to_new[low] == low
+    assert done.tokenizer == begun
+    assert done.old_to_new == {token_id: token_id for token_id in range(258)}
     assert done.made_of == {}
-    assert done.summary == ("0 replaced", "2 learnt again, with the ids they had")
+    assert (done.summary, done.notes) == (("0 replaced", "2 kept that would be learnt again"), ())
+
+
+def merging(*texts: str) -> Tokenizer:
+    """Make byte-level BPE of merges in this order, each given as its two parts."""
+    tokens = [bytes([byte]) for byte in range(256)]
+    merges = []
+    for text in texts:
+        left, right = (tokens.index(part.encode()) for part in text.split())
+        merges.append((left, right, len(tokens)))
+        tokens.append(tokens[left] + tokens[right])
+    pre_tokenizer = byte_level(["a"], 0).pre_tokenizer
+    return Tokenizer(MergeBpe(Vocabulary.from_tokens(tokens), Merges.from_pairs(merges)), pre_tokenizer)
+
+
+def test_a_token_that_would_be_learnt_again_keeps_its_place_among_the_merges():
+    begun = merging("a b", "b c", "x y")
+    used, learnt = counted(begun, "bc xy"), counted(begun, "ab ab")
+    done = replace_tokens(begun, 1, used, learnt)
+    assert begun.encode("abc") == done.tokenizer.encode("abc") == [256, ord("c")]
+    done = replace_tokens(begun, 2, used, counted(begun, "ab ab ab de de"))
+    assert done.summary == ("1 replaced", "1 kept that would be learnt again")
+    assert [done.tokenizer.token_bytes(token_id) for token_id in (256, 257, 258)] == [b"ab", b"bc", b"de"]
+    assert done.tokenizer.encode("abc") == [256, ord("c")]
+
+
+def test_what_it_was_made_of_stays_too():
+    """``abc`` would be learnt again of other parts, and ``ab``, of which it is made, would not."""
+    begun = merging("a b", "ab c", "x y")
+    done = replace_tokens(begun, 3, counted(begun, "zz"), counted(begun, "abc abc bc bc bc de"))
+    assert done.summary == ("1 replaced", "2 kept that would be learnt again")
+    assert [done.tokenizer.token_bytes(token_id) for token_id in (256, 257)] == [b"ab", b"abc"]
+    assert done.tokenizer.encode("abc") == [257]
+
+
+def test_training_is_not_repeated_for_ever(monkeypatch):
+    monkeypatch.setattr(replacing, "_ROUNDS", 1)
+    begun = merging("a b", "b c", "x y")
+    done = replace_tokens(begun, 1, counted(begun, "bc xy"), counted(begun, "ab ab"))
+    assert done.summary == ("0 replaced", "1 learnt again, with the ids they had")
+    assert done.notes == (
+        "merges of tokens that were learnt again come last now, so texts with them may have other ids",
+    )
+    assert done.old_to_new == {token_id: token_id for token_id in range(259)}
+    assert done.tokenizer.encode("abc") == [ord("a"), 257]
+
+
+FEW = st.lists(st.text("abc", min_size=2, max_size=5), min_size=3, max_size=8)
+
+
+@at_least(9)
+@given(FEW, FEW, FEW, st.integers(3, 10), st.integers(1, 8), st.sampled_from([byte_level, characters]))
+def test_only_new_and_replaced_tokens_change_a_text(words, used, others, merges, number, make):
+    """What is learnt from has the words of the first training, so that tokens would be learnt again."""
+    begun = make(words, merges)
+    number = min(number, len(composite(begun.model)))
+    counts = counted(begun, " ".join(used)), counted(begun, " ".join([*words, *others]))
+    try:
+        done = replace_tokens(begun, number, *counts, min_frequency=1)
+    except (TrainingError, UsageError):  # too few leaves, or nothing to learn
+        return
+    new = {*done.made_of}
+    assert new == {old for old, now in done.old_to_new.items() if now is None}
+    for length in (3, 4):
+        for text in map("".join, product("abc", repeat=length)):
+            old, now = begun.encode(text), done.tokenizer.encode(text)
+            if new.isdisjoint(old) and new.isdisjoint(now):
+                assert now == old
+    compared(any("kept" in part for part in done.summary))
 
 
 def test_fewer_go_if_fewer_are_learnt():

@@ -13,13 +13,13 @@ from bpe_cli.formats import dump
 from bpe_cli.formats.huggingface.tokenizer_json import loads
 from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
-from bpe_cli.surgery import merge
+from bpe_cli.surgery import extend, merge
 from bpe_cli.surgery.operation import used_ids
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, bpe, train, unigram
 from tests.needs import needs
 
-from .makers import WORDS, byte_level, characters
+from .makers import WORDS, byte_level, characters, counts_of, with_byte_tokens
 
 
 @given(WORDS, WORDS, st.integers(0, 10), st.integers(0, 10), st.booleans())
@@ -110,6 +110,31 @@ def test_a_token_that_is_a_run_as_a_whole_comes_along():
     assert operation.made_of == {3: tuple(Tokenizer(ours).encode("\n\n\n"))} == {3: (2, 0)}
     without = [Tokenizer(replace(each, whole_runs_of="")) for each in (ours, theirs)]
     assert merge(*without).other_to_new == {0: 0, 1: None, 2: None}
+
+
+def test_bytes_of_unknown_characters_are_the_first_s():
+    ours, theirs = with_byte_tokens("ab"), with_byte_tokens("bc")
+    moved = Vocabulary.from_tokens([b"", *theirs.model.vocabulary.tokens()])
+    theirs = replace(theirs, model=replace(theirs.model, vocabulary=moved, unk_id=1))
+    operation = merge(ours, theirs)
+    assert operation.other_to_new == {1: 0, **{2 + byte: 1 + byte for byte in range(256)}, 258: 258, 259: 259}
+    assert merge(theirs, theirs).other_to_new == {token_id: token_id for token_id in used_ids(theirs)}
+    without = replace(ours, model=replace(ours.model, byte_fallback=False))  # where they are texts like any other
+    assert {*merge(without, theirs).other_to_new.values()} == {0, 258, 259, None}
+
+
+def test_text_that_spells_out_a_byte_token_of_the_first_is_left_out():
+    """It is decoded to itself, as before, and not to the byte."""
+    ours = with_byte_tokens("<0xA>")
+    alphabet = Vocabulary.from_tokens(character.encode() for character in "<0xA>")
+    theirs = Tokenizer(CharacterBpe(alphabet, Merges.from_pairs(())))
+    theirs = extend(theirs, counts_of([b"<0x0A>"] * 3), theirs.vocab_size + 5).tokenizer
+    operation = merge(ours, theirs)
+    assert theirs.encode("<0x0A>") == [9]
+    assert operation.other_to_new == {**{token_id: 257 + token_id for token_id in range(9)}, 9: None}
+    assert operation.summary == ("4 new tokens", "4 new merges", "0 special")
+    assert operation.notes == ("'<0x0A>': text in the second tokenizer, a byte in the first, and left out",)
+    assert operation.tokenizer.decode(operation.tokenizer.encode("<0x0A>\n")) == "<0x0A>\n"
 
 
 def test_special_tokens_of_the_other():
