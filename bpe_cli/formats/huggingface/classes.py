@@ -3,7 +3,8 @@
 A pair of ``vocab.json`` and ``merges.txt`` leaves unsaid how text is cut; the class that ``tokenizer_config.json``
 names says it (facts of the slow classes and their converters). A byte-level pair without a class stands for
 GPT-2's; merges with ``</w>`` stand for nothing in particular: CLIP writes bytes and GPT-1 characters, and each cuts
-text in its own way.
+text in its own way. A SentencePiece ``.model`` says how text is cut, and still a class may rewrite text before it, as
+ALBERT's does, or shift the ids behind it, as XLM-R's does.
 """
 
 from __future__ import annotations
@@ -268,3 +269,47 @@ def _roberta(config: Node, tokenizer: Tokenizer) -> str:
     from bpe_cli.support.safe_orjson import orjson
 
     return orjson.dumps(processor).decode()
+
+
+# --------------------------------------------------------------------------------------------------
+# Refuse beside a SentencePiece ``.model`` what would give other ids than the ``.model`` does.
+
+
+_PLAIN = ("LlamaTokenizer", "CodeLlamaTokenizer", "GemmaTokenizer", "BertGenerationTokenizer", "ReformerTokenizer")
+MODEL_CLASSES = frozenset({*_PLAIN, *_FRAMES, *SILENT_CLASSES, "SentencePieceBackend"})
+"""Classes that hand text to a ``.model`` as it is, and take its ids as they are; with ``Fast`` they are the same."""
+
+_REWRITES = {"do_lower_case": True, "remove_space": True, "keep_accents": False, "split_by_punct": True}
+"""Settings with which classes rewrite or cut text, and the values that say so."""
+
+
+def check_beside_model(config: Node, *, puts_space: bool) -> None:
+    """Check that the class and its settings leave text and ids as a ``.model`` has them.
+
+    ``puts_space`` is whether the ``.model`` puts a space before a text.
+
+    Raises:
+        FormatError: if they do not, or are not known to.
+    """
+    kind = config.get("tokenizer_class")
+    if _name_of_class(config) not in (None, *MODEL_CLASSES):
+        raise kind.error(
+            f"is {quote(kind.text())}, which is not known to leave text and ids as the .model has them", hint=_WAY_OUT
+        )
+    for name, value in _REWRITES.items():
+        if config.flag(name, default=not value) is value:
+            raise _rewrites(config, name)
+    if puts_space and not config.flag("add_prefix_space", default=True):
+        raise _rewrites(config, "add_prefix_space")
+
+
+_WAY_OUT = (
+    "a tokenizer.json says what the class does, and save_pretrained of transformers writes one; "
+    "in a folder of its own the .model is read as SentencePiece reads it"
+)
+
+
+def _rewrites(config: Node, name: str) -> FormatError:
+    setting = config.get(name)
+    value = "true" if setting.value else "false"
+    return setting.error(f"is {value}, which changes text in a way that the .model does not say", hint=_WAY_OUT)
