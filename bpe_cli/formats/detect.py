@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import counts_file
-from bpe_cli.formats.registry import FORMATS, OF_SEVERAL, is_of_several, usual_names
+from bpe_cli.formats.registry import FORMATS, OF_SEVERAL, Format, is_of_several, usual_names
 from bpe_cli.support.messages import cannot_read
 
 
@@ -124,13 +124,23 @@ def _in_folder(folder: Path) -> Path:
 
 
 def other_in(folder: Path, chosen: Path, format_name: str) -> Path | None:
-    """Return a file of a folder with the name and first bytes of another format; None if there is none."""
-    others = sorted(entry for entry in folder.iterdir() if entry != chosen and entry.is_file())
+    """Return a file of a folder with the name and first bytes of another format; None if there is none.
+
+    A file that cannot be read is passed over.
+    """
+    others = sorted(entry for entry in folder.iterdir() if entry != chosen)
     for module in (module for name, module in FORMATS.items() if name != format_name):
         for path in others:
-            if any(fnmatchcase(path.name, pattern) for pattern in module.FILES) and module.sniff(_head(path)):
+            if any(fnmatchcase(path.name, pattern) for pattern in module.FILES) and _begins_as(module, path):
                 return path
     return None
+
+
+def _begins_as(module: Format, path: Path) -> bool:
+    try:
+        return path.is_file() and module.sniff(_head(path))
+    except OSError:
+        return False
 
 
 # --------------------------------------------------------------------------------------------------

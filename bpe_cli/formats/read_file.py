@@ -242,6 +242,23 @@ class Node:
         """Make an error that names this place."""
         return FormatError(f"{self.where} {message}", hint=hint)
 
+    def kept(self, level: int) -> bytes:
+        """Return the value as JSON, to be written again where it is in so many other values.
+
+        Raises:
+            FormatError: if it is nested too deep to be written: less can be than is read.
+        """
+        from bpe_cli.support.safe_orjson import orjson
+
+        around = self.value
+        for _ in range(level):
+            around = [around]
+        try:
+            orjson.dumps(around)
+            return orjson.dumps(self.value)
+        except orjson.JSONEncodeError:
+            raise self.error("is nested too deep") from None
+
     def get(self, key: str) -> Node:
         """Return a member of an object; null when it is absent."""
         return Node(self.members().get(key), self.source, f"{self.path}.{key}" if self.path else key)

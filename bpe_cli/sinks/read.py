@@ -116,7 +116,11 @@ def read_jsonl(stream: IO[bytes], name: str, _: ReadOptions) -> Iterator[Batch]:
             raise InputError(f"{where}: it has no list called 'ids'", hint=_OF_LINES)
         if not set(map(type, ids)) <= {int}:
             bad = next(word for word in ids if type(word) is not int)
-            raise InputError(f"{where}: {_show(orjson.dumps(bad))} in 'ids' is not a token id")
+            try:
+                shown = _show(orjson.dumps(bad))
+            except orjson.JSONEncodeError:  # less deep values are written than read
+                shown = "a deeply nested value"
+            raise InputError(f"{where}: {shown} in 'ids' is not a token id")
         try:
             yield Batch(array("I", ids), True)
         except OverflowError:

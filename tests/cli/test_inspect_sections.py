@@ -18,7 +18,7 @@ LINES = 25
 MORE = "--section NAME shows one of them, or all; --full shows every line"
 READABLE = (
     "gpt2", "bert-base-uncased", "clip", "rwkv-world", "spm-bpe_example", "t5-small",
-    *more([], ["bert-base-chinese", "chatglm-6b", "gguf-llama-spm", "gguf-qwen2", "hf-llama3", "llama2-repaired",
+    *more([], ["bert-base-chinese", "gguf-llama-spm", "gguf-qwen2", "hf-llama3", "llama2-repaired",
                "mistral-spm-v3", "tekken-240718", "whisper-tiny", "xlnet-base-cased"]),
 )  # fmt: skip
 """One of each kind of model, and the others of a kind for a hunt."""

@@ -76,13 +76,14 @@ def loads(data: bytes, source: str = "tekken.json") -> Tokenizer:
     if not pattern.text():
         raise pattern.error("is empty")
     rest = {key: value for key, value in root.members().items() if key != "vocab"}
+    kept = (("rest", Node(rest, source).kept(0)), ("unused ranks", Node(entries[used:], source, "vocab").kept(1)))
     facts = tuple(_facts({key: value for key, value in rest.items() if key != "special_tokens"}))
     return Tokenizer(
         RankBpe(Vocabulary.from_tokens(tokens)),
         (split_of(pattern.text(), pattern.where),),
         tuple(SpecialToken(text.encode(), token_id) for token_id, text in enumerate(texts)),
         usage=Usage(roles=roles),
-        origin=Origin(NAME, facts, (("rest", orjson.dumps(rest)), ("unused ranks", orjson.dumps(entries[used:])))),
+        origin=Origin(NAME, facts, kept),
     )
 
 

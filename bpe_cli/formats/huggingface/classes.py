@@ -3,14 +3,15 @@
 A pair of ``vocab.json`` and ``merges.txt`` leaves unsaid how text is cut; the class that ``tokenizer_config.json``
 names says it (facts of the slow classes and their converters). A byte-level pair without a class stands for
 GPT-2's; merges with ``</w>`` stand for nothing in particular: CLIP writes bytes and GPT-1 characters, and each cuts
-text in its own way.
+text in its own way. A SentencePiece ``.model`` says how text is cut, and still a class may rewrite text before it, as
+ALBERT's does, or shift the ids behind it, as XLM-R's does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from bpe_cli.errors import NoPatternError
+from bpe_cli.errors import FormatError, NoPatternError
 from bpe_cli.formats.huggingface import template
 from bpe_cli.formats.read_file import Node
 from bpe_cli.stages import (
@@ -105,6 +106,11 @@ SILENT_CLASSES = frozenset({"PreTrainedTokenizer", "TokenizersBackend"})
 """Classes that say nothing of the stages."""
 
 
+def _name_of_class(config: Node) -> str | None:
+    kind = config.get("tokenizer_class")
+    return None if kind.is_null else kind.text().removesuffix("Fast")
+
+
 def convention(
     config: Node, pattern: str | None, ids: Mapping[str, int], merges: bytes, special: Collection[str], source: str
 ) -> Convention:
@@ -117,7 +123,7 @@ def convention(
     if pattern is not None:
         return _of_pattern(pattern, ids, special, suffix)
     kind = config.get("tokenizer_class")
-    name = None if kind.is_null else kind.text().removesuffix("Fast")
+    name = _name_of_class(config)
     if name is not None and name not in SILENT_CLASSES:
         known = CLASSES.get(name)
         if known is None:
@@ -179,32 +185,131 @@ def _of_pattern(pattern: str, ids: Mapping[str, int], special: Collection[str], 
 PUTS_AROUND = {"LlamaTokenizer": True, "CodeLlamaTokenizer": True, "GemmaTokenizer": True, "GPT2Tokenizer": False}
 """Whether a class puts the beginning before each text if nothing is said of it, and can put an end behind each."""
 
+_LIKE_ROBERTA = frozenset({"RobertaTokenizer", "BartTokenizer", "LongformerTokenizer", "LEDTokenizer"})
+"""Classes that put ``<s> A </s>`` around a text and ``<s> A </s></s> B </s>`` around a pair, whatever is set."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What is put around texts: the roles of the tokens before and behind.
+
+    Attributes:
+        before: The token before the first text.
+        after: The token behind each text.
+        second: The token before the second text of a pair.
+        second_type: The type of the second text and of what is around it.
+    """
+
+    before: str | None
+    after: str | None
+    second: str | None = None
+    second_type: int = 1
+
+
+_BERT = _Frame("cls", "sep")
+_T5 = _Frame(None, "eos", second_type=0)
+_FRAMES = {"BigBirdTokenizer": _BERT, "DebertaV2Tokenizer": _BERT, "T5Tokenizer": _T5, "MT5Tokenizer": _T5}
+"""What other classes put around a text, whatever is set."""
+
 
 def post_processor_of(config: Node, tokenizer: Tokenizer) -> str | None:
     """Return the post-processor that a class stands for; None if it puts nothing around a text.
 
-    Of a pair both texts get what one gets.
+    Raises:
+        FormatError: if a setting asks for what the class is not known to do, or a token that it puts has no id.
     """
-    name = config.get("tokenizer_class")
-    puts = None if name.is_null else PUTS_AROUND.get(name.text().removesuffix("Fast"))
+    name = _name_of_class(config)
+    stated = _stated_frame(config, name)
+    if name in _LIKE_ROBERTA:
+        return _roberta(config, tokenizer)
+    frame = _FRAMES.get(name or "", stated)
+    ids = {role: _id_of(role, config, tokenizer) for role in (frame.before, frame.after) if role is not None}
+    names = {token_id: tokenizer.token_bytes(token_id).decode() for token_id in ids.values()}
+    before, after, second = ([ids[role]] if role else [] for role in (frame.before, frame.after, frame.second))
+    return template(names, before, after, second, frame.second_type)
+
+
+def _stated_frame(config: Node, name: str | None) -> _Frame:
+    """Return what ``add_bos_token`` and ``add_eos_token`` say, and the class where they say nothing."""
+    puts = PUTS_AROUND.get(name or "")
     added = {
         "bos": config.flag("add_bos_token", default=bool(puts)),
         "eos": config.flag("add_eos_token"),
     }
     for role, is_added in added.items():
-        if not is_added:
-            continue
-        if puts is None or (role == "eos" and not puts):
+        if is_added and (puts is None or (role == "eos" and not puts)):
             raise config.get(f"add_{role}_token").error(
                 "is true, and what that does is known only of some classes",
                 hint=f'set "tokenizer_class" to one of {", ".join(PUTS_AROUND)}, or this to false; '
                 "tokenizer.json says it for any class",
             )
-        if tokenizer.usage.role(role) is None:
-            raise config.error(f"has no {role}_token to put around a text, which its class does")
-    if not any(added.values()):
-        return None
-    ids = {role: tokenizer.usage.role(role) or 0 for role, is_added in added.items() if is_added}
-    names = {token_id: tokenizer.token_bytes(token_id).decode() for token_id in ids.values()}
-    before, after = ((ids[role],) if role in ids else () for role in added)
-    return template(names, before, after, before)
+    before, after = (role if is_added else None for role, is_added in added.items())
+    return _Frame(before, after, before)
+
+
+def _id_of(role: str, config: Node, tokenizer: Tokenizer) -> int:
+    token_id = tokenizer.usage.role(role)
+    if token_id is None:
+        raise config.error(
+            f"has no {role}_token to put around a text, which its class does",
+            hint=f'give the text of that token there, as "{role}_token"; tokenizer.json says by itself what is put',
+        )
+    return token_id
+
+
+def _roberta(config: Node, tokenizer: Tokenizer) -> str:
+    """Return what ``transformers`` writes for RoBERTa's classes."""
+    ids = {role: _id_of(role, config, tokenizer) for role in ("sep", "cls")}
+    processor = {
+        "type": "RobertaProcessing",
+        **{role: [tokenizer.token_bytes(token_id).decode(), token_id] for role, token_id in ids.items()},
+        "trim_offsets": config.flag("trim_offsets", default=True),
+        "add_prefix_space": config.flag("add_prefix_space"),
+    }
+    from bpe_cli.support.safe_orjson import orjson
+
+    return orjson.dumps(processor).decode()
+
+
+# --------------------------------------------------------------------------------------------------
+# Refuse beside a SentencePiece ``.model`` what would give other ids than the ``.model`` does.
+
+
+_PLAIN = ("LlamaTokenizer", "CodeLlamaTokenizer", "GemmaTokenizer", "BertGenerationTokenizer", "ReformerTokenizer")
+MODEL_CLASSES = frozenset({*_PLAIN, *_FRAMES, *SILENT_CLASSES, "SentencePieceBackend"})
+"""Classes that hand text to a ``.model`` as it is, and take its ids as they are; with ``Fast`` they are the same."""
+
+_REWRITES = {"do_lower_case": True, "remove_space": True, "keep_accents": False, "split_by_punct": True}
+"""Settings with which classes rewrite or cut text, and the values that say so."""
+
+
+def check_beside_model(config: Node, *, puts_space: bool) -> None:
+    """Check that the class and its settings leave text and ids as a ``.model`` has them.
+
+    ``puts_space`` is whether the ``.model`` puts a space before a text.
+
+    Raises:
+        FormatError: if they do not, or are not known to.
+    """
+    kind = config.get("tokenizer_class")
+    if _name_of_class(config) not in (None, *MODEL_CLASSES):
+        raise kind.error(
+            f"is {quote(kind.text())}, which is not known to leave text and ids as the .model has them", hint=_WAY_OUT
+        )
+    for name, value in _REWRITES.items():
+        if config.flag(name, default=not value) is value:
+            raise _rewrites(config, name)
+    if puts_space and not config.flag("add_prefix_space", default=True):
+        raise _rewrites(config, "add_prefix_space")
+
+
+_WAY_OUT = (
+    "a tokenizer.json says what the class does, and save_pretrained of transformers writes one; "
+    "in a folder of its own the .model is read as SentencePiece reads it"
+)
+
+
+def _rewrites(config: Node, name: str) -> FormatError:
+    setting = config.get(name)
+    value = "true" if setting.value else "false"
+    return setting.error(f"is {value}, which changes text in a way that the .model does not say", hint=_WAY_OUT)

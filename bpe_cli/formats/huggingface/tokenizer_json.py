@@ -207,14 +207,8 @@ def _read_post_processor(node: Node) -> str | None:
     """Keep the post-processor as JSON text."""
     if node.is_null:
         return None
-    from bpe_cli.support.safe_orjson import orjson
-
     node.get("type").text()
-    try:
-        orjson.dumps([[node.value]])  # as deep as it will stand in a file
-        return orjson.dumps(node.value).decode()
-    except orjson.JSONEncodeError:
-        raise node.error("is nested too deep") from None
+    return node.kept(2).decode()
 
 
 # --------------------------------------------------------------------------------------------------

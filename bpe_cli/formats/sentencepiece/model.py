@@ -19,6 +19,7 @@ from bpe_cli.formats import dialects, features
 from bpe_cli.formats import sentencepiece as wire
 from bpe_cli.formats.features import check_scores
 from bpe_cli.formats.huggingface import companions
+from bpe_cli.formats.huggingface.classes import check_beside_model
 from bpe_cli.formats.read_file import read, refuse_pattern
 from bpe_cli.formats.sentencepiece import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
@@ -77,9 +78,16 @@ def sniff(head: bytes) -> bool:
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read a ``.model``, with Hugging Face's companion files."""
+    """Read a ``.model``, with Hugging Face's companion files.
+
+    Raises:
+        FormatError: if it is broken, or a class or setting beside it changes text or ids.
+    """
     refuse_pattern(pattern, path, "says itself how text is split")
-    return companions.apply(loads(read(path), str(path)), companions.find(path.parent), str(path))
+    tokenizer, beside = loads(read(path), str(path)), companions.find(path.parent)
+    marks = any(isinstance(stage, SpaceMarks) and stage.add_dummy_prefix for stage in tokenizer.normalizer)
+    check_beside_model(beside.config, puts_space=marks)
+    return companions.apply(tokenizer, beside, str(path))
 
 
 def loads(data: bytes, source: str = NAME) -> Tokenizer:

@@ -19,6 +19,7 @@ from bpe_cli.errors import InputError
 from bpe_cli.formats import subword_nmt
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.tokenizer import Specials, Tokenizer
+from tests.differential.published import loaded
 from tests.differential.test_rwkv import by_trie, trie_of
 from tests.differential.test_subword_nmt import segmenter
 from tests.needs import SHARED as NO_SHARED
@@ -97,7 +98,7 @@ def of_byte_level(path: Path) -> Pair:
 def of_sentencepiece(path: Path) -> Pair:
     """Read a model of SentencePiece twice."""
     library = needs("sentencepiece").SentencePieceProcessor(model_file=str(path))
-    return Pair(ids_of(formats.load(path)), library.encode)
+    return Pair(ids_of(loaded(path)), library.encode)
 
 
 def by_tiktoken(ranks: dict[bytes, int], pattern: str) -> Any:

@@ -17,9 +17,6 @@ from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import CharacterBpe, SpecialToken, WordPiece
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.post_processor import process
-from bpe_cli.trainers import sentencepiece, train
-from tests.needs import needs
 
 FIN = SpecialToken("«fin»".encode(), 264)
 
@@ -245,65 +242,11 @@ def test_companion_that_cannot_be_read(lay, tmp_path):
         formats.load(path)
 
 
-# -- what classes put around a text ------------------------------------------------------------
-
-
-@pytest.fixture
-def model_file(tmp_path):
-    """Write a SentencePiece model with <s> (1) and </s> (2)."""
-    tokenizer = train(["low lower lowest"], sentencepiece.Options(30))
-    path = tmp_path / "tokenizer.model"
-    path.write_bytes(formats.dump(tokenizer, "sentencepiece")[""])
-    return path
-
-
-NAMES = {"bos_token": "<s>", "eos_token": "</s>"}
-
-
-@pytest.mark.parametrize(
-    ("config", "single", "pair"),
-    [
-        ({}, [7], [7, 8]),
-        ({"add_bos_token": False}, [7], [7, 8]),
-        ({"tokenizer_class": "LlamaTokenizer"}, [1, 7], [1, 7, 1, 8]),
-        ({"tokenizer_class": "LlamaTokenizer", "add_bos_token": False}, [7], [7, 8]),
-        ({"tokenizer_class": "GemmaTokenizerFast", "add_eos_token": True}, [1, 7, 2], [1, 7, 2, 1, 8, 2]),
-        ({"tokenizer_class": "GPT2Tokenizer"}, [7], [7, 8]),
-        ({"tokenizer_class": "GPT2Tokenizer", "add_bos_token": True}, [1, 7], [1, 7, 1, 8]),
-    ],
-)
-def test_classes_put_their_tokens_around(model_file, config, single, pair):
-    (model_file.parent / "tokenizer_config.json").write_text(json.dumps(NAMES | config))
-    tokenizer = formats.load(model_file)
-    assert tokenizer.usage.role("bos") == 1
-    assert process(tokenizer.post_processor, [7]).ids == single
-    assert process(tokenizer.post_processor, [7], [8]).ids == pair
-    rival = needs("tokenizers")
-    theirs = rival.Tokenizer(rival.models.WordLevel({"x": 7, "y": 8, "<s>": 1, "</s>": 2}, "x"))
-    theirs.pre_tokenizer = rival.pre_tokenizers.Whitespace()
-    document = json.loads(theirs.to_str()) | {"post_processor": json.loads(tokenizer.post_processor or "null")}
-    theirs = rival.Tokenizer.from_str(json.dumps(document))
-    assert theirs.encode("x").ids == single
-    assert theirs.encode("x", "y").ids == pair
-
-
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        (NAMES | {"add_bos_token": True}, "add_bos_token is true, and what that does is known only of some classes"),
-        (NAMES | {"add_eos_token": True, "tokenizer_class": "XTokenizer"}, "add_eos_token is true, and what"),
-        (NAMES | {"add_eos_token": True, "tokenizer_class": "GPT2Tokenizer"}, "add_eos_token is true, and what"),
-        ({"add_bos_token": "yes"}, "add_bos_token must be true or false"),
-        ({"tokenizer_class": 5}, "tokenizer_class must be a string, not 5"),
-    ],
-)
-def test_classes_that_are_not_known_are_refused(model_file, config, message):
-    (model_file.parent / "tokenizer_config.json").write_text(json.dumps(config))
-    assert message in refused(model_file)
+# -- what the tokenizer file says itself --------------------------------------------------------
 
 
 def test_tokenizer_json_says_itself_what_is_put_around(lay):
-    config = NAMES | {"eos_token": "«fin»", "tokenizer_class": "LlamaTokenizer", "add_bos_token": True}
+    config = {"bos_token": "<s>", "eos_token": "«fin»", "tokenizer_class": "LlamaTokenizer", "add_bos_token": True}
     assert formats.load(lay(tokenizer_config=config)).post_processor is None
 
 

@@ -122,11 +122,56 @@ def test_gpt2s_marks_do_not_fit_gpt2(lay):
         formats.load(lay(WORDS, MERGES, {"tokenizer_class": "GPT2TokenizerFast"}))
 
 
-@pytest.mark.parametrize("name", ["GPT2Tokenizer", "RobertaTokenizerFast", "WhisperTokenizer", None])
+@pytest.mark.parametrize("name", ["GPT2Tokenizer", "CodeGenTokenizerFast", "WhisperTokenizer", None])
 def test_classes_like_gpt2(lay, name):
     tokenizer = formats.load(lay({"a": 0, "b": 1, "ab": 2}, "a b\n", {"tokenizer_class": name}))
     assert tokenizer.pre_tokenizer == (Split(PATTERNS["gpt2"].regex),)
     assert isinstance(tokenizer.model, MergeBpe)
+
+
+FRAMED = {"<s>": 0, "</s>": 1, "a": 2, "b": 3, "ab": 4}
+ROBERTA = {"bos_token": "<s>", "eos_token": "</s>", "cls_token": "<s>", "sep_token": "</s>"}
+
+
+@pytest.mark.parametrize("name", ["Roberta", "Bart", "Longformer", "LED"])
+def test_classes_like_robertas_put_tokens_around(lay, name):
+    tokenizer = formats.load(lay(FRAMED, "a b\n", ROBERTA | {"tokenizer_class": f"{name}TokenizerFast"}))
+    assert tokenizer.pre_tokenizer == (Split(PATTERNS["gpt2"].regex),)
+    single, pair = tokenizer.model_inputs(["aba", ("ab", "b")])
+    assert (list(single.ids), list(pair.ids)) == ([0, 4, 2, 1], [0, 4, 1, 1, 3, 1])
+    assert set(pair.type_ids) == {0}
+    assert tokenizer.encode("aba") == [4, 2]
+
+
+@pytest.mark.parametrize("settings", [{}, {"trim_offsets": False}, {"add_prefix_space": True}])
+def test_roberta_as_transformers_reads_the_pair(lay, settings):
+    rival = needs("transformers")
+    alphabet = [*to_visible(ALPHABET_ORDER)]
+    vocab = {token: number for number, token in enumerate(["<s>", "</s>", "<pad>", "<unk>", *alphabet, "ab"])}
+    folder = lay(vocab, "a b\n", ROBERTA | {"tokenizer_class": "RobertaTokenizer"} | settings)
+    ours = formats.load(folder)
+    theirs = rival.RobertaTokenizer.from_pretrained(folder)
+    assert json.loads(ours.post_processor) == json.loads(theirs.backend_tokenizer.to_str())["post_processor"]
+    for given in (["ab a"], ["ab", " ba"]):
+        (found,) = ours.model_inputs([tuple(given) if len(given) == 2 else given[0]])
+        assert list(found.ids) == theirs(*given)["input_ids"]
+
+
+@pytest.mark.parametrize("role", ["cls", "sep"])
+def test_a_token_that_robertas_class_puts_around_is_to_be_named(lay, role):
+    config = {key: value for key, value in ROBERTA.items() if key != f"{role}_token"}
+    with pytest.raises(FormatError, match=f"has no {role}_token to put around a text, which its class does") as caught:
+        formats.load(lay(FRAMED, "a b\n", config | {"tokenizer_class": "RobertaTokenizer"}))
+    assert f'"{role}_token"' in caught.value.hint
+
+
+def test_gpt2s_class_puts_the_beginning_before_a_text_where_that_is_said(lay):
+    config = {"bos_token": "<s>", "eos_token": "</s>", "tokenizer_class": "GPT2Tokenizer"}
+    for added, ids in ((None, [4]), (False, [4]), (True, [0, 4])):
+        (found,) = formats.load(lay(FRAMED, "a b\n", config | {"add_bos_token": added})).model_inputs(["ab"])
+        assert list(found.ids) == ids
+    with pytest.raises(FormatError, match="add_eos_token is true, and what that does is known only of some classes"):
+        formats.load(lay(FRAMED, "a b\n", config | {"add_eos_token": True}))
 
 
 def test_qwen2(lay):
@@ -198,6 +243,20 @@ def test_roberta(shared):
             assert ours.encode(texts[name]) == result["ids"], name
             compared += 1
     assert compared > 290
+
+
+def test_robertas_class_says_what_its_tokenizer_json_does(shared, tmp_path):
+    source = shared / "vocabs" / "roberta-base"
+    for name in ("vocab.json", "merges.txt"):
+        (tmp_path / name).write_bytes((source / name).read_bytes())
+    config = ROBERTA | {"unk_token": "<unk>", "pad_token": "<pad>", "tokenizer_class": "RobertaTokenizer"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    ours, theirs = formats.load(tmp_path), hf_json.load(source / "tokenizer.json")
+    assert ours.post_processor == theirs.post_processor
+    single, pair = ours.model_inputs(["hello world", ("hello", " world")])
+    assert list(single.ids) == [0, 42891, 232, 2]
+    assert list(pair.ids) == [0, 42891, 2, 2, 232, 2]
+    assert [single, pair] == theirs.model_inputs(["hello world", ("hello", " world")])
 
 
 def test_whisper_with_its_added_tokens(shared, lay):

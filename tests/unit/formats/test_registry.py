@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -106,6 +108,24 @@ def test_another_file_of_a_folder_is_named_where_the_first_is_broken(make, tmp_p
         formats.load(tmp_path)
     assert caught.value.hint is None
     (tmp_path / "ranks.tiktoken").write_bytes(b"YQ== 0\n")
+    with pytest.raises(FormatError, match="merges must be an array") as caught:
+        formats.load(tmp_path)
+    assert caught.value.hint == f"{tmp_path / 'ranks.tiktoken'} lies beside it: name that one"
+
+
+def test_a_file_beside_a_broken_tokenizer_that_cannot_be_read_hides_nothing(tmp_path, monkeypatch):
+    """Rights are patched: tests may run as root, who reads everything."""
+    (tmp_path / "tokenizer.json").write_text('{"version": "1.0", "model": {"type": "BPE", "vocab": {}, "merges": {}}}')
+    for name in ("locked.tiktoken", "ranks.tiktoken"):
+        (tmp_path / name).write_bytes(b"YQ== 0\n")
+    open_file = Path.open
+
+    def opened(path: Path, *rest, **more):
+        if path.name == "locked.tiktoken":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return open_file(path, *rest, **more)
+
+    monkeypatch.setattr(Path, "open", opened)
     with pytest.raises(FormatError, match="merges must be an array") as caught:
         formats.load(tmp_path)
     assert caught.value.hint == f"{tmp_path / 'ranks.tiktoken'} lies beside it: name that one"

@@ -191,6 +191,23 @@ def test_broken_files_are_refused(change, message):
     assert message in caught.value.message
 
 
+def nested(levels: int) -> list:
+    return json.loads("[" * levels + "]" * levels)
+
+
+def test_what_is_kept_is_as_deep_as_can_be_written():
+    """JSON is read in 1,024 levels, and written in 254: those of the value and of what it lies in."""
+    deepest = document(b"ab", used=256, image=nested(253))
+    deepest["vocab"][256]["more"] = nested(251)
+    assert json.loads(tekken.dump(loads(deepest))[""]) == deepest
+    with pytest.raises(FormatError, match=r"^f is nested too deep$"):
+        loads(document(b"ab", image=nested(254)))
+    unused = document(b"ab", used=256)
+    unused["vocab"][256]["more"] = nested(252)
+    with pytest.raises(FormatError, match=r"^f: vocab is nested too deep$"):
+        loads(unused)
+
+
 def outcome(data: bytes) -> Tokenizer | str:
     """Return the tokenizer, or why there is none."""
     try:

@@ -133,6 +133,7 @@ def test_jsonl_is_read():
         (b'{"ids":["1"]}', "x:2: '\"1\"' in 'ids' is not a token id"),
         (b'{"ids":[-1]}', "x:2: -1 in 'ids' is not a token id"),
         (b'{"ids":[4294967296]}', "x:2: 4294967296 in 'ids' is not a token id"),
+        (b'{"ids":[' + b"[" * 300 + b"]" * 300 + b"]}", "x:2: a deeply nested value in 'ids' is not a token id"),
     ],
 )
 def test_broken_jsonl_is_named(line, message):

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import BpeError, InputError, UsageError
-from bpe_cli.formats import load, subword_nmt
+from bpe_cli.formats import subword_nmt
 from bpe_cli.reports.text.steps import lattice, pieces, record
 from bpe_cli.reports.text.steps.pieces import Limits, Names
 from bpe_cli.reports.text.steps.record import teller_of
@@ -39,6 +39,7 @@ from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import named
 from tests.counted import at_least, compared
+from tests.differential.published import loaded
 from tests.every_format import FORMATS, KINDS, sample, trained
 from tests.thorough import more
 from tests.unit.reports.text.telling import tell
@@ -313,7 +314,7 @@ WITH_SPECIALS = [
 @pytest.mark.slow
 @pytest.mark.parametrize("path", REAL)
 def test_real_tokenizers_and_tricky_texts(path, shared, monkeypatch):
-    tokenizer = load(shared / "vocabs" / path)
+    tokenizer = loaded(shared / "vocabs" / path)
     walker = record.WALKERS[tokenizer.model.kind](tokenizer.live_model, Names(tokenizer), ALL)
     monkeypatch.setitem(record.WALKERS, tokenizer.model.kind, lambda *_: walker)  # its tables are laid out once
     cases = json.loads((shared / "expected" / "suite.json").read_text())["cases"]
@@ -360,9 +361,8 @@ def test_what_is_left_out_is_counted():
 @pytest.mark.parametrize("kind", ["bbpe", "bpe", "bpe sentencepiece", "unigram sentencepiece", "maxmatch", "ngram"])
 def test_a_piece_that_is_too_long(kind, monkeypatch):
     monkeypatch.setattr(pieces, "LONGEST_PIECE", 8)
-    tokenizer = trained(kind)
-    arrives(tokenizer, "lowlowlowlow low")
-    walks = [row.walk for row in tell(tokenizer, b"lowlowlowlow low").rows if row.walk]
+    arrives(trained(kind), "lowlowlowlow low")
+    walks = [row.walk for row in tell(trained(kind), b"lowlowlowlow low").rows if row.walk]
     assert walks[0].family == "left-out"
     assert walks[0].reason.endswith("and those of up to 8 are shown")
 
