@@ -184,6 +184,7 @@ NAME = "what a sidecar and the record of a training call a text that is not a fi
 FROZEN = "a hint that stands in reports of a frozen schema, word for word"
 MAY_SAY_OPTIONS = {
     "bpe_cli/__main__.py --debug": "the program itself",
+    "bpe_cli/corpus/compression.py --long": "an option of zstd",
     "bpe_cli/corpus/kinds.py --format": "an option of xz",
     "bpe_cli/corpus/source.py --text": NAME,
     "bpe_cli/formats/find.py --include": "an option of hf",

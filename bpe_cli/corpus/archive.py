@@ -17,8 +17,9 @@ from typing import NamedTuple
 from bpe_cli.corpus.documents import Packer, limited
 from bpe_cli.corpus.json_paths import invalid_json, select
 from bpe_cli.corpus.kept import kept_of
+from bpe_cli.corpus.kinds import COMPRESSED_NAMES, JSONL, is_json, kind_of_name
 from bpe_cli.corpus.rows import ALL_WHOLE, Place, RowFault, Rows
-from bpe_cli.errors import InputError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import listed, show_path
@@ -36,6 +37,19 @@ _SPARSE = b"S"
 _SPARSE_RECORDS = b"GNU.sparse."
 
 
+def check_ending(ending: str) -> None:
+    """Check that members that end so are read.
+
+    Raises:
+        UsageError: if they are JSON lines, or compressed.
+    """
+    hint = "unpack it, as in: tar -xf FILE"
+    if kind_of_name(f"x.{ending}") == JSONL:
+        raise UsageError("JSON lines in an archive are not read", hint=hint)
+    if f".{ending}".endswith(COMPRESSED_NAMES):
+        raise UsageError(f"compressed members of an archive are not read, such as those in .{ending}", hint=hint)
+
+
 def pack_archive(
     chunks: Iterable[bytes], packer: Packer, begin: Place, ending: str, field: str, rows: Rows = ALL_WHOLE
 ) -> Iterator[Block]:
@@ -45,8 +59,8 @@ def pack_archive(
         chunks: The bytes of the archive.
         packer: Where the documents go.
         begin: Where they begin.
-        ending: How the names of members end, without a dot. ``json`` means JSON values with the text in a field; other
-            members are documents, byte for byte.
+        ending: How the names of members end, without a dot. ``json``, and what ends in ``.json``, means JSON values
+            with the text in a field; other members are documents, byte for byte.
         field: The field of JSON.
         rows: What becomes of broken members, and what is kept beside the text.
 
@@ -55,31 +69,33 @@ def pack_archive(
     """
     stream = _Stream(chunks, begin)
     others: dict[str, None] = {}
-    count = 0
+    count, is_empty, in_json = 0, True, is_json(ending)
     for member in _members(stream):
         name = member.name.rpartition("/")[2]
+        is_empty = is_empty and member.what is not None
         if not name.lower().endswith(f".{ending}") or name.startswith(".") or member.what == "a folder":
-            if member.what is None and "." in name:
+            if member.what is None and "." in name and not name.startswith("."):
                 others.setdefault(name[name.rindex(".") :])
             stream.skip(member.size)
             continue
         count += 1
         place = replace(begin, line=None, offset=member.offset, member=show_path(member.name))
-        if member.what is not None or (ending == "json" and member.size > LARGEST_JSON):
+        if member.what is not None or (in_json and member.size > LARGEST_JSON):
             what = member.what or f"larger than {LARGEST_JSON:,} bytes"
             rows.meet(RowFault("member", f"it is {what}" + (", not a plain file" if member.what else "")), place)
             stream.skip(member.size)
-        elif ending == "json":
+        elif in_json:
             yield from _json(stream.take(member.size), packer, place, field, rows)
         else:
             for chunk in limited(stream.chunks(member.size), packer.block_bytes):
                 yield from packer.add((chunk,))
             yield from packer.close()
         stream.skip(0)
-    if not count and others:
+    if not count and not is_empty:
+        there = f"there is {listed(list(others), separator=', ')}" if others else "no name in it has one"
         raise InputError(
             f"{begin.name} has no member that ends in .{ending}",
-            hint=f"`member` names the ending of the texts in it; there is {listed(list(others), separator=', ')}",
+            hint=f"`member` names the ending of the texts in it; {there}",
         )
 
 

@@ -44,14 +44,19 @@ def damaged(path: str, kind: str, error: Exception) -> InputError:
 
 
 @contextmanager
-def _opened(path: str, version: str | None) -> Iterator[tuple[Any, int]]:
-    """Open an object as a file of random access; give its size too. A file of the disk stays its path.
+def _opened(path: str, version: str | None, arrow: Any) -> Iterator[tuple[Any, int]]:
+    """Open a file or an object as a file of random access; give its size too.
 
     Raises:
-        InputError: if there is no such object, or its server gives no ranges of bytes.
+        InputError: if it cannot be opened, or its server gives no ranges of bytes.
     """
     if not is_url(path):
-        yield path, os.path.getsize(path)
+        try:
+            file = arrow.OSFile(os.fsencode(path))  # a string that is not UTF-8 is refused
+        except OSError as error:
+            raise cannot_read(path, error) from error
+        with file:
+            yield file, file.size()
         return
     from bpe_cli.corpus.objects.ranged import open_object
 
@@ -71,7 +76,7 @@ class Column:
         """Find the column in a schema.
 
         Raises:
-            InputError: if there is no such column.
+            InputError: if there is no such column, or there are several.
         """
         self.keys = [field] if field in schema.names else field.split(".")
         kind: Any = arrow.struct(list(schema))
@@ -82,6 +87,8 @@ class Column:
                     f"{show_path(path)}: there is no column {field!r}",
                     hint=f"`field` names it; there is {', '.join(map(repr, names[:10]))}" if names else None,
                 )
+            if names.count(key) > 1:
+                raise InputError(f"{show_path(path)}: several columns are called {key!r}")
             kind = kind.field(key).type
         self.type = kind
 
@@ -136,7 +143,7 @@ class _Documents:
         self._row = 0
 
     def of(self, batch: Any) -> Iterator[Block]:
-        """Make a document of each row of some."""
+        """Make a document of each row of some, which were validated: an offset may lead anywhere else."""
         texts = None if self._rows.on_kept is not None else _laid_out(self._text.of(batch), self._arrow)
         if texts is not None:
             self._row += batch.num_rows
@@ -163,15 +170,11 @@ class _Documents:
 def _laid_out(values: Any, arrow: Any) -> tuple[memoryview, Sequence[int]] | None:
     """Return strings or binaries as they lie in memory, one after the other, and where each ends.
 
-    None if one is null, is not what it should be, or they lie there in another way: each is to be looked at then.
+    None if one is null, or they lie there in another way: each is to be looked at then.
     """
     test, kind = arrow.types, values.type
     wide = test.is_large_string(kind) or test.is_large_binary(kind)
     if values.null_count or not len(values) or not (wide or test.is_string(kind) or test.is_binary(kind)):
-        return None
-    try:
-        values.validate(full=True)  # UTF-8, and that no offset leads astray
-    except arrow.ArrowInvalid:
         return None
     _, offsets, data = values.buffers()
     width = 8 if wide else 4
@@ -203,7 +206,7 @@ def field_of(item: Input, name: str) -> KeptField:
     kind, module = ("Arrow", "pyarrow.ipc") if is_arrow else ("Parquet", "pyarrow.parquet")
     arrow, reader = library(item.path, kind, module)
     try:
-        with _opened(item.path, item.version) as (source, _):
+        with _opened(item.path, item.version, arrow) as (source, _):
             if is_arrow:
                 with _arrow_file(arrow, source) as file:
                     schema = _schema(file, reader)
@@ -245,9 +248,10 @@ def pack_arrow(
     arrow, ipc = library(path, "Arrow", "pyarrow.ipc")
     reported = 0
     try:
-        with _opened(path, version) as (source, size), _arrow_file(arrow, source) as file:
+        with _opened(path, version, arrow) as (source, size), _arrow_file(arrow, source) as file:
             documents = _Documents(path, _schema(file, ipc), field, arrow, packer, rows)
             for batch in _batches(file, ipc, documents.names):
+                batch.validate(full=True)  # UTF-8, and that no offset leads astray: nobody else looks
                 for start in range(0, batch.num_rows, ROWS):
                     yield from documents.of(batch.slice(start, ROWS))
                 if on_bytes is not None:
@@ -261,7 +265,7 @@ def pack_arrow(
 
 
 def _arrow_file(arrow: Any, source: Any) -> Any:
-    return arrow.OSFile(source) if isinstance(source, str) else arrow.PythonFile(source, mode="r")
+    return source if isinstance(source, arrow.NativeFile) else arrow.PythonFile(source, mode="r")
 
 
 def _is_file(file: Any) -> bool:
@@ -305,7 +309,7 @@ def pack_parquet(
             or a row is null (the message gives its number, from 1).
     """
     arrow, module = library(path, "Parquet", "pyarrow.parquet")
-    with _opened(path, version) as (source, size):
+    with _opened(path, version, arrow) as (source, size):
         try:
             # Of an object the pages come as they are needed; a chunk of a column at a time would be held otherwise.
             file: Any = module.ParquetFile(source, pre_buffer=False, buffer_size=_PAGES if is_url(path) else 0)
@@ -315,10 +319,11 @@ def pack_parquet(
             there, reported = max(file.metadata.num_rows, 1), 0
             row = 0
             documents = _Documents(path, file.schema_arrow, field, arrow, packer, rows)
-            if not isinstance(source, str):
+            if is_url(path):
                 source.will_read(_stretches(file.metadata, documents.paths))
             try:
                 for batch in file.iter_batches(batch_size=ROWS, columns=documents.paths):
+                    batch.validate(full=True)
                     yield from documents.of(batch)
                     row += batch.num_rows
                     if on_bytes is not None:

@@ -26,8 +26,12 @@ _SKIPPABLE = b"\x2a\x4d\x18"
 _OUTPUT_BYTES = 1 << 20
 
 
+_LARGE_WINDOW = "Frame requires too much memory"
+"""What libzstd says of a frame that looks back more than 128 MiB. More is not allowed: 64 KB could take 2 GiB."""
+
+
 class CompressionError(InputError):
-    """Report data that is compressed, and damaged, or only begins as if it were."""
+    """Report data that is compressed, and damaged, or only begins as if it were, or takes too much memory."""
 
 
 class Decompressor(Protocol):
@@ -95,6 +99,7 @@ def decompress(chunks: Iterable[bytes], codec: Codec, name: str) -> Iterator[byt
 
     Raises:
         CompressionError: if the data is damaged or ends too early; the message says after how many bytes of output.
+            If it takes a larger window than is allowed.
     """
     decompressor = codec.make()
     produced = 0
@@ -114,6 +119,11 @@ def decompress(chunks: Iterable[bytes], codec: Codec, name: str) -> Iterator[byt
                     produced += len(output)
                     yield output
     except codec.errors as error:
+        if _LARGE_WINDOW in str(error):
+            raise CompressionError(
+                f"cannot read {name}: its zstd data takes a window of more than 128 MiB, as `zstd --long` makes it",
+                hint="decompress it: zstd -dc --long=31 FILE | bpe ...",
+            ) from error
         raise CompressionError(
             f"cannot read {name}: its {codec.name} data is damaged, after {produced:,} bytes of text"
             f" ({str(error).rstrip('.') or type(error).__name__})"

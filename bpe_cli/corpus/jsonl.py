@@ -14,8 +14,12 @@ from bpe_cli.corpus.documents import Packer
 from bpe_cli.corpus.json_paths import invalid_json, select
 from bpe_cli.corpus.kept import kept_of
 from bpe_cli.corpus.rows import ALL_WHOLE, Place, RowFault, Rows
+from bpe_cli.errors import InputError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import replace
+
+LARGEST_LINE = 1 << 30
+"""As many bytes may a line have, which is held whole: a small compressed file can be one of any length."""
 
 _SPACE = b" \t\r\n"
 
@@ -34,14 +38,18 @@ def pack_jsonl(
         rows: What becomes of broken lines, and what is kept beside the text.
 
     Raises:
-        InputError: if a line is not JSON, or has no such field, or that is not a string; the message
-            says where, as name:line or name:line:byte, counted from 1.
+        InputError: if a line is not JSON, or has no such field, or that is not a string, or it has more than
+            ``LARGEST_LINE`` bytes; the message says where, as name:line or name:line:byte, counted from 1.
     """
     texts = _core.JsonTexts(field.encode("utf-8", "surrogatepass"))  # no line has half a character
     one = _OneLine(begin, field, rows)
     number = 0
     passed = 0  # the bytes before what is looked at
-    for stretches in _whole_lines(chunks):
+
+    def next_place() -> Place:
+        return one.place(number, passed)
+
+    for stretches in _whole_lines(chunks, next_place):
         for data, start, end in stretches:
             place = start
             while place < end:
@@ -70,6 +78,12 @@ class _OneLine:
         self._path = field.split(".")
         self._rows = rows
 
+    def place(self, number: int, passed: int) -> Place:
+        """Return where the line stands that has so many lines and bytes before it."""
+        first = self._begin()
+        count = None if first.line is None else first.line + number
+        return replace(first, line=count, offset=(first.offset or 0) + passed)
+
     def text(self, line: bytes, number: int, passed: int) -> bytes | None:
         """Return the text of a line; None for a blank or a broken one.
 
@@ -96,29 +110,38 @@ class _OneLine:
                 text = select(value, self._field, self._path)
             values = kept_of(value, rows.keep, line) if rows.on_kept is not None else ()
         except RowFault as fault:
-            first = self._begin()
-            count = None if first.line is None else first.line + number
-            rows.meet(fault, replace(first, line=count, offset=(first.offset or 0) + passed), whole)
+            rows.meet(fault, self.place(number, passed), whole)
             return None
         if rows.on_kept is not None:
             rows.on_kept(values)
         return text.encode()
 
 
-def _whole_lines(chunks: Iterable[bytes]) -> Iterator[list[tuple[bytes, int, int]]]:
+def _whole_lines(chunks: Iterable[bytes], place: Callable[[], Place]) -> Iterator[list[tuple[bytes, int, int]]]:
     """Yield the lines that each chunk completes: bytes, and where in them whole lines begin and end.
 
     The last line counts without a line end. Only a line that comes in parts is copied.
+
+    Raises:
+        InputError: if one is too long; ``place`` returns where the line stands that comes next.
     """
     held: list[bytes] = []  # of a line whose end has not come
+    size = 0  # of that
     for chunk in chunks:
         start = chunk.find(b"\n") + 1 if held else 0
         end = chunk.rfind(b"\n") + 1
+        if size + (start - 1 if end else len(chunk)) > LARGEST_LINE:
+            raise InputError(
+                f"{place().shown()}: the line that begins here has more than {LARGEST_LINE:,} bytes",
+                hint="a document of that length can be a text file of its own, which is read in blocks",
+            )
         if not end:
             held.append(chunk)
+            size += len(chunk)
             continue
         line = b"".join((*held, chunk[:start]))
         held = [chunk[end:]] if end < len(chunk) else []
+        size = len(chunk) - end
         yield [(line, 0, len(line)), (chunk, start, end)]
     rest = b"".join(held)
     yield [(rest, 0, len(rest))]

@@ -32,7 +32,7 @@ def judge(items: Sequence[Input], *, json: bool, on_skip: Callable[[str], None])
     Args:
         items: The inputs, each with its kind if that is known.
         json: Whether lines of JSON are asked for.
-        on_skip: Called with a sentence for what tells about the rows of a folder, and is left out.
+        on_skip: Called with a sentence for what is left out: what tells about the rows of a folder, or has none.
 
     Returns:
         What is to be read of them.
@@ -50,12 +50,12 @@ def judge(items: Sequence[Input], *, json: bool, on_skip: Callable[[str], None])
     kinds: dict[Kind, list[Input]] = {}
     for item in kept:
         kinds.setdefault(_read_as(item, json), []).append(item)
-    kinds.pop(EMPTY, None)
+    empty = kinds.pop(EMPTY, [])
     if len(kinds) > 1:
         raise _mixture(kinds)
     if JSONL in kinds and not json:
         raise _json_lines(kinds[JSONL])
-    return kept
+    return _without(empty, kept, on_skip) if any(kind.is_table for kind in kinds) else kept
 
 
 def refuse_archives(items: Iterable[Input], *, json: bool) -> None:
@@ -89,6 +89,13 @@ def _without_marks(items: Sequence[Input], on_skip: Callable[[str], None]) -> tu
     for item in marks:
         on_skip(f"{item.name} skipped: it is the empty mark of a job's end")
     return tuple(each for each in items if each not in marks)
+
+
+def _without(empty: Sequence[Input], items: Sequence[Input], on_skip: Callable[[str], None]) -> tuple[Input, ...]:
+    """Leave out empty files beside tables: they have no rows, and are no documents as they are among texts."""
+    for item in empty:
+        on_skip(f"{item.name} skipped: it is empty, so it has no rows")
+    return tuple(each for each in items if each.kind != EMPTY)
 
 
 def _without_companions(items: Sequence[Input], on_skip: Callable[[str], None]) -> tuple[Input, ...]:

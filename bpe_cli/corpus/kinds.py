@@ -117,10 +117,16 @@ _NAMES = {
     ".br": _BROTLI,
     ".snappy": _SNAPPY,
 }
-_COMPRESSED_NAMES = (".gz", ".bz2", ".xz", ".zst", ".zstd")
+COMPRESSED_NAMES = (".gz", ".bz2", ".xz", ".zst", ".zstd")
+"""How the names of files end that are compressed."""
 _RECORD = b'"schema": "bpe-ids/'
 _OF_SET = b'\n  "schema": "bpe-dataset'
 """Stands in what ``support.json_files`` writes of a data set: no text in JSON holds a line end."""
+
+
+def is_json(ending: str) -> bool:
+    """Return whether members of an archive that end so are JSON values: ``json``, or ``meta.json``."""
+    return f".{ending}".endswith(".json")
 
 
 def has_fields(kind: Kind | None, ending: str) -> bool:
@@ -133,7 +139,7 @@ def has_fields(kind: Kind | None, ending: str) -> bool:
         kind: What the input is, if that is known.
         ending: How the members of archives end that are documents.
     """
-    return kind is not None and kind.is_table and (kind != TAR or ending == "json")
+    return kind is not None and kind.is_table and (kind != TAR or is_json(ending))
 
 
 def kind_of_head(head: bytes) -> Kind | None:
@@ -186,7 +192,7 @@ def kind_of_name(path: str) -> Kind | None:
     ('JSON lines', None)
     """
     stem, ending = os.path.splitext(path.lower())
-    return _NAMES.get(os.path.splitext(stem)[1] if ending in _COMPRESSED_NAMES else ending)
+    return _NAMES.get(os.path.splitext(stem)[1] if ending in COMPRESSED_NAMES else ending)
 
 
 def kind_of_file(path: str) -> tuple[Kind, bytes]:

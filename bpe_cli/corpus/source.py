@@ -76,8 +76,10 @@ class Source:
             raise UsageError(
                 f"`member` must be the end of a file name, not {self.member!r}", hint="for example: txt or json"
             )
-        if self.ending in ("jsonl", "ndjson"):
-            raise UsageError("JSON lines in an archive are not read", hint="unpack it, as in: tar -xf FILE")
+        if self.member is not None:
+            from bpe_cli.corpus.archive import check_ending
+
+            check_ending(self.ending)
 
     def at_most(self, block_bytes: int) -> Source:
         """Return the same in blocks of no more bytes than that."""

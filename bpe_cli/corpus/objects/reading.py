@@ -138,7 +138,9 @@ class _Reading:
     def __init__(self, url: str, start: int, end: int | None, version: str | None, size: int | None) -> None:
         self.patience = Patience(url, start)
         self._url, self._place, self._end = url, start, end
-        self._version, self._size = version, size
+        self._version = version
+        self.size = size
+        """How many bytes the object has, as answers say if nobody else does."""
         self._answered: str | None = None  # the version as answers name it
         self._start = start
         self._guard: hashlib._Hash | None = None  # of what came, where it must come again
@@ -157,7 +159,7 @@ class _Reading:
                     yield from self._of(body)
                 finally:
                     body.close()
-                if self._is_done() or self._size is None:  # nobody knows where it ends
+                if self._is_done() or self.size is None:  # nobody knows where it ends
                     return
                 raise TransientError("the answer ended early")
             except FileNotFoundError as error:
@@ -168,7 +170,7 @@ class _Reading:
                 self.patience.wait(error, self._place)
 
     def _last(self) -> int | None:
-        known = [each for each in (self._end, self._size) if each is not None]
+        known = [each for each in (self._end, self.size) if each is not None]
         return min(known) if known else None
 
     def _is_done(self) -> bool:
@@ -179,9 +181,9 @@ class _Reading:
         """Check that an answer is about the same bytes as the list or the answers before it."""
         version, size = body.found.version, body.found.size
         if size is not None:
-            if self._size is not None and size != self._size:
+            if self.size is not None and size != self.size:
                 raise _changed(self._url)
-            self._size = size
+            self.size = size
         if self._answered is not None:
             if version != self._answered:
                 raise _changed(self._url)
@@ -317,12 +319,12 @@ def head_first(url: str, *, version: str | None = None, size: int | None = None)
     Raises:
         InputError: as ``stream``.
     """
-    reached = 0
-    for chunk in stream(url, 0, _HEAD_BYTES, version=version, size=size):
+    reached, first = 0, _Reading(url, 0, _HEAD_BYTES, version, size)
+    for chunk in first.chunks():
         reached += len(chunk)
         yield chunk
     if reached == _HEAD_BYTES:
-        yield from stream(url, reached, version=version, size=size)
+        yield from stream(url, reached, version=version, size=first.size)
 
 
 def read_object(

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.corpus import Source, archive, read_blocks
+from bpe_cli.corpus import Source, archive, kinds, read_blocks
 from bpe_cli.corpus.archive import pack_archive
 from bpe_cli.corpus.documents import Packer
 from bpe_cli.corpus.rows import ALL_WHOLE, BrokenRow, Place, Rows
@@ -60,7 +60,7 @@ def test_members_are_those_that_were_written(members: list[tuple[str, str, bytes
         data for name, data in named if name.lower().endswith(".txt") and not name.rpartition("/")[2].startswith(".")
     ]
     written = tar(named, format_)
-    if expected or not any("." in name.rpartition("/")[2] for name, _ in named):
+    if expected or not named:
         assert documents(written, size=size) == expected
     else:
         with pytest.raises(InputError, match="has no member"):
@@ -84,6 +84,13 @@ def test_what_is_not_asked_for_is_left_out() -> None:
     assert caught.value.hint == "`member` names the ending of the texts in it; there is .txt, .json"
 
 
+@pytest.mark.parametrize("names", [["README"], ["d/a", "._a", ".txt", "._b.txt", "b"]])
+def test_members_without_an_ending_are_no_texts_either(names: list[str]) -> None:
+    with pytest.raises(InputError, match=r"x\.tar has no member that ends in \.txt") as caught:
+        documents(tar([(name, b"a") for name in names]))
+    assert caught.value.hint == "`member` names the ending of the texts in it; no name in it has one"
+
+
 def test_members_of_json_have_a_field() -> None:
     data = tar([("0.json", b'{"a": {"b": "x"}}\n'), ("1.json", b"{"), ("2.json", b'{"a": 1}'), ("3.json", b"\xff")])
     found: list[BrokenRow] = []
@@ -93,6 +100,25 @@ def test_members_of_json_have_a_field() -> None:
     ]  # fmt: skip
     with pytest.raises(InputError, match=r"x\.tar, member 1\.json, byte 2: invalid JSON"):
         documents(data, "json", field="a.b")
+
+
+def test_endings_that_end_in_json_are_json() -> None:
+    data = tar([("0.meta.json", b'{"text": "x"}'), ("0.json", b"{"), ("0.xjson", b"[")])
+    assert documents(data, "meta.json") == [b"x"]
+    assert documents(data, "xjson") == [b"["]
+    assert [kinds.has_fields(kinds.TAR, ending) for ending in ("meta.json", "xjson")] == [True, False]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", ".JSONL.gz", "a.ndjson"])
+def test_json_lines_in_an_archive_are_refused(ending: str) -> None:
+    with pytest.raises(UsageError, match="JSON lines in an archive are not read"):
+        Source(("x.tar",), member=ending)
+
+
+@pytest.mark.parametrize("ending", ["txt.gz", "zst", "json.xz"])
+def test_compressed_members_are_refused(ending: str) -> None:
+    with pytest.raises(UsageError, match=rf"compressed members .* such as those in \.{ending}"):
+        Source(("x.tar",), member=ending)
 
 
 def hostile(*kinds: bytes, **fields: Any) -> bytes:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
+import struct
 
 import pytest
 
 from bpe_cli.corpus import Source, columns, read_blocks
+from bpe_cli.corpus.inputs import Input
+from bpe_cli.corpus.kinds import ARROW, PARQUET
+from bpe_cli.corpus.rows import ALL_WHOLE, KeptField, Rows
 from bpe_cli.errors import BpeError, InputError
 from tests.needs import needs
 
@@ -87,6 +92,66 @@ def test_damage_is_named(tmp_path, way):
         (tmp_path / "x.arrow").write_bytes(wrong)
         with pytest.raises(InputError, match=r"cannot read .*x\.arrow: its Arrow data is damaged"):
             read(path)
+
+
+def changed(path, before, after):
+    """Write other numbers of 32 bits in the place of some."""
+    old, new = (struct.pack(f"<{len(each)}i", *each) for each in (before, after))
+    data = path.read_bytes()
+    assert data.count(old) == 1
+    path.write_bytes(data.replace(old, new))
+    return str(path)
+
+
+@pytest.mark.parametrize("way", ["stream", "file"])
+@pytest.mark.parametrize("offsets", [(0, 5, 4000), (0, 5, -5), (-4000, 5, 11), (0, 5, 2**31 - 1)])
+@pytest.mark.parametrize("keep", [(), (KeptField("id", "int64"),)])
+def test_offsets_that_lead_out_of_the_column_are_damage(tmp_path, way, offsets, keep):
+    write(tmp_path / "x", [b"hello", b"world!"], way, pyarrow.binary())
+    path = changed(tmp_path / "x", (0, 5, 11), offsets)
+    kept = []
+    rows = Rows(keep=keep, on_kept=kept.append) if keep else ALL_WHOLE
+    with pytest.raises(InputError, match=r"its Arrow data is damaged \(.*[Oo]ffset"):
+        read(path, rows=rows)
+    assert not kept
+
+
+def test_numbers_of_no_text_of_a_dictionary_are_damage(tmp_path):
+    rows = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0, 1, 0, 1], "int32"), ["a", "b"])
+    write(tmp_path / "x", rows, batch=4)
+    path = changed(tmp_path / "x", (0, 1, 0, 1), (0, 1, 1 << 28, 1))
+    with pytest.raises(InputError, match=r"its Arrow data is damaged \(.*out of bounds"):
+        read(path)
+
+
+def test_columns_of_the_same_name_are_named(tmp_path):
+    from pyarrow import ipc, parquet
+
+    columns_of = [pyarrow.array(["a"]), pyarrow.array(["b"])]
+    twice = pyarrow.Table.from_arrays(columns_of, ["text", "text"])
+    inside = pyarrow.StructArray.from_arrays(columns_of, ["b", "b"])
+    for content, field, name in ((twice, "text", "text"), (pyarrow.table({"a": inside}), "a.b", "b")):
+        with ipc.new_file(str(tmp_path / "x"), content.schema) as writer:
+            writer.write_table(content)
+        with pytest.raises(InputError, match=f"x: several columns are called '{name}'"):
+            read(str(tmp_path / "x"), field=field)
+    parquet.write_table(twice, tmp_path / "y")
+    with pytest.raises(InputError, match="y: several columns are called 'text'"):
+        read(str(tmp_path / "y"))
+
+
+def test_a_name_that_is_not_utf8_is_as_good_as_any(tmp_path):
+    from pyarrow import parquet
+
+    name = os.fsdecode(b"n\xff")
+    write(tmp_path / "x", ROWS)
+    (tmp_path / "x").rename(tmp_path / f"{name}.arrow")
+    parquet.write_table(table(ROWS), tmp_path / "x")
+    (tmp_path / "x").rename(tmp_path / f"{name}.parquet")
+    for ending, kind in (("arrow", ARROW), ("parquet", PARQUET)):
+        path = str(tmp_path / f"{name}.{ending}")
+        assert read(path) == [row.encode() for row in ROWS]
+        assert columns.field_of(Input(path, kind=kind), "id").type == "int64"
 
 
 def test_without_pyarrow_the_way_out_is_said(tmp_path, monkeypatch):

@@ -89,6 +89,20 @@ def test_skippable_frames_are_skipped():
     assert read(frame + PACK["zstd"](b"text")) == b"text"
 
 
+def test_a_window_that_takes_too_much_memory_is_no_damage():
+    def frame(window_log: int) -> bytes:  # of one block, which is stored: x
+        return b"\x28\xb5\x2f\xfd" + bytes((0, (window_log - 10) << 3)) + b"\x09\0\0x"
+
+    assert read(frame(27)) == b"x"
+    for window_log in (28, 31):
+        with pytest.raises(InputError) as caught:
+            read(frame(window_log))
+        assert (caught.value.message, caught.value.hint) == (
+            "cannot read stdin: its zstd data takes a window of more than 128 MiB, as `zstd --long` makes it",
+            "decompress it: zstd -dc --long=31 FILE | bpe ...",
+        )
+
+
 def test_a_bomb_is_read_in_bounded_memory(kind):
     data = QUICKLY[kind](bytes(32 << 20))
     tracemalloc.start()

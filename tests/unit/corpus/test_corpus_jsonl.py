@@ -230,3 +230,28 @@ def test_most_lines_never_reach_orjson(monkeypatch):
     assert read(b'{"id":[1,{"n":null}],"text":"a\\n","score":1.5e-05}\n' * 3 + b'\r\n{"text":""}') == [b"a\n"] * 3 + [
         b""
     ]
+
+
+@given(st.integers(1, 50), st.sampled_from((b"", b"\n")))
+def test_a_line_has_a_largest_size_however_its_bytes_arrive(at_once, after):
+    first, longest = b'{"text": "a"}\n\n', b'{"text": "bcd"}' + b" " * 985
+
+    def packed(data):
+        chunks = (data[start : start + at_once] for start in range(0, len(data), at_once))
+        packer = Packer(100)
+        blocks = [*pack_jsonl(chunks, packer, lambda: Place("x", "x", 1, 0), "text"), *packer.flush()]
+        return [document for some in whole_documents(blocks) for document in some]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jsonl, "LARGEST_LINE", 1000)
+        assert packed(first + longest + after) == [b"a", b"bcd"]
+        with pytest.raises(InputError, match=r"^x:3: the line that begins here has more than 1,000 bytes$"):
+            packed(first + longest + b"  " + after)
+
+
+def test_no_more_of_an_endless_line_is_read_than_it_may_have(monkeypatch):
+    monkeypatch.setattr(jsonl, "LARGEST_LINE", 10_000)
+    chunks = iter([b" " * 1000] * 100)
+    with pytest.raises(InputError, match="has more than 10,000 bytes"):
+        list(pack_jsonl(chunks, Packer(100), lambda: Place("x", "x", None, 5), "text"))
+    assert len(list(chunks)) == 89

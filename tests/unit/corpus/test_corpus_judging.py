@@ -170,6 +170,16 @@ def test_a_folder_of_shards(write):
     assert refused("d").message == f"d/part-0 and one more file hold {AS_TEXT}"
 
 
+@pytest.mark.parametrize("paths", [("d",), ("d/a.csv", "d/done")])
+def test_an_empty_file_beside_tables_has_no_rows(write, paths):
+    write(**{"d/a.csv": b"text\none\n", "d/done": b"", "d/b.csv": b""})
+    notes = []
+    assert read(*paths, notes=notes) == [b"one"]
+    assert notes == ["d/done skipped: it is empty, so it has no rows"]
+    write(**{"e/a.jsonl": LINES, "e/done": b""})
+    assert read("e", documents="jsonl", field="body", notes=notes) == [b"one two", b"three"]
+
+
 def test_what_was_named_is_never_left_out(write):
     write(**SHARDS)
     assert refused("d/part-0", "d/README.md", documents="jsonl").message.startswith("the inputs are of several kinds")

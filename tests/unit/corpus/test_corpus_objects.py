@@ -59,6 +59,15 @@ def test_bytes_are_those_of_the_object(scheme: str, shelf: Shelf) -> None:
         assert b"".join(reading.stream(url, min(7, len(data)), 1 << 60, size=len(data))) == data[7:]
 
 
+@EACH
+def test_an_object_may_be_as_long_as_what_is_fetched_to_look_at_it(scheme: str, shelf: Shelf) -> None:
+    for more in (-1, 0, 1):
+        data = b'{"text": "%s"}' % (b"x" * ((1 << 16) - 12 + more))
+        shelf.objects["bucket/data/text"] = data
+        assert len(data) == (1 << 16) + more
+        assert whole(roots(shelf)[scheme] + "text", chunk_bytes=100) == data
+
+
 @pytest.mark.parametrize(
     ("scheme", "marks", "ranges"),
     [*((scheme, True, True) for scheme in ("s3", "gs", "az", "hf")),
