@@ -13,6 +13,7 @@ use super::ideographs::ByCharacter;
 use super::words::{LONGEST, Memory, Words};
 use crate::encode::encoded::Part;
 use crate::error::Result;
+use crate::memory::asking::need_room;
 use crate::memory::budget::Share;
 use crate::memory::key::{self, MAX_PIECE};
 use crate::memory::piece_cache::{MAX_IDS, PieceCache};
@@ -79,8 +80,10 @@ impl Batch {
     }
 
     /// Takes the end of a document.
-    pub fn close(&mut self) {
+    pub fn close(&mut self) -> Result<()> {
+        need_room(&mut self.closed, 1, "documents")?;
         self.closed.push(self.filled);
+        Ok(())
     }
 }
 
@@ -149,6 +152,7 @@ impl Plain {
             }
             None => self.take::<KEEP>(text, from, ends, done, look_up, part),
         };
+        need_room(&mut part.ends, batch.closed.len(), "documents")?;
         let mut from = batch.from;
         let mut done = 0;
         for &closed in &batch.closed {
