@@ -17,6 +17,7 @@ mod json_lines;
 mod last_words;
 mod measure;
 mod numbers;
+mod objects;
 mod one_text;
 mod picky;
 mod progress;

@@ -9,6 +9,7 @@
 
 use super::SpecialTable;
 use crate::error::{Error, Result, ensure};
+use crate::memory::asking::need_exact_room;
 use crate::memory::room::{self, Room};
 use crate::tables::TokenTable;
 
@@ -74,20 +75,26 @@ pub fn decode_into<'a>(
 
 /// Says where the bytes of each token begin and end in a text that ids were made of. A special token's own bytes count,
 /// even if its id is a token as well; what has no token has no bytes.
-#[must_use]
+///
+/// # Errors
+/// [`Error::Memory`].
 pub fn places(
     ids: &[u32],
     tokens: &TokenTable<'_>,
     special: SpecialTable<'_>,
-) -> (Vec<u64>, Vec<u64>) {
+) -> Result<(Vec<u64>, Vec<u64>)> {
     let mut reached = 0;
-    let each = ids.iter().map(|&id| {
-        let start = reached;
+    let (mut starts, mut ends) = (Vec::new(), Vec::new());
+    for list in [&mut starts, &mut ends] {
+        need_exact_room(list, ids.len(), "tokens")?;
+    }
+    for &id in ids {
+        starts.push(reached);
         let token = special.get(id).unwrap_or_else(|| tokens.get(id));
         reached += token.len() as u64;
-        (start, reached)
-    });
-    each.unzip()
+        ends.push(reached);
+    }
+    Ok((starts, ends))
 }
 
 /// Where a token's bytes begin and end; an empty range for an id that no token has.
@@ -178,9 +185,10 @@ mod tests {
     #[test]
     fn tokens_lie_one_behind_the_other() {
         let tokens = TokenTable::new(b"abab"[..].into(), vec![1, 2, 2, 4].into()).unwrap();
-        let found = places(&[2, 3, 0, 77, 9], &tokens, SPECIAL);
+        let found = places(&[2, 3, 0, 77, 9], &tokens, SPECIAL).unwrap();
         assert_eq!(found, (vec![0, 3, 5, 6, 6], vec![3, 5, 6, 6, 9]));
-        assert_eq!(places(&[], &tokens, SPECIAL), (vec![], vec![]));
+        let found = places(&[], &tokens, SPECIAL).unwrap();
+        assert_eq!(found, (vec![], vec![]));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::SpecialTable;
 use super::joined::{decode_into, decoded_len};
 use crate::error::{Result, invalid};
+use crate::memory::asking::need_exact_room;
 use crate::memory::room;
 use crate::tables::TokenTable;
 use crate::threads;
@@ -46,7 +47,8 @@ pub fn decode_several(
         let mut start = lists.start.checked_sub(1).map_or(0, |before| ends[before]);
         let first = start;
         let mut length = 0;
-        let mut text_ends = Vec::with_capacity(lists.len());
+        let mut text_ends = Vec::new();
+        need_exact_room(&mut text_ends, lists.len(), "texts")?;
         for &end in &ends[lists] {
             let own = ids.get(start..end);
             let own = own.ok_or_else(|| invalid!("the ends contradict the ids"))?;

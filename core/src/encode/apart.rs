@@ -11,12 +11,16 @@ use crate::documents::{Documents, Task};
 use crate::encode::driver::{Desk, Encode, Encoder, Job};
 use crate::encode::encoded::Encoded;
 use crate::error::Result;
+use crate::memory::asking::need_room;
 use crate::special::SpecialMatcher;
 
 /// Bytes of short documents that are laid together at least, unless there are no more.
 const TOGETHER: usize = 1 << 18;
 /// A document of so many bytes is read where it is.
 const LONG: usize = 1 << 16;
+
+/// What there is no memory for, if there is none for what threads take.
+const STRETCHES: &str = "stretches of text";
 
 /// What one thread takes.
 #[derive(Debug)]
@@ -64,7 +68,7 @@ impl<E: Encode> Encoder<E> {
         keep: bool,
         threads: usize,
     ) -> Result<Encoded> {
-        let (stretches, bytes) = self.stretches(texts, matcher, threads);
+        let (stretches, bytes) = self.stretches(texts, matcher, threads)?;
         let bytes = if keep { bytes } else { 0 };
         let work = |desk: &mut Desk<E::Worker>, stretch: &Stretch| {
             let done = match &stretch.task {
@@ -81,12 +85,15 @@ impl<E: Encode> Encoder<E> {
     }
 
     /// Says what each thread takes, and how many bytes there are.
+    ///
+    /// # Errors
+    /// [`crate::Error::Memory`].
     fn stretches(
         &self,
         texts: &[&[u8]],
         matcher: Option<&SpecialMatcher>,
         threads: usize,
-    ) -> (Vec<Stretch>, usize) {
+    ) -> Result<(Vec<Stretch>, usize)> {
         let mut stretches = Vec::new();
         let (mut first, mut before, mut reached) = (0, 0, 0);
         for (number, text) in texts.iter().enumerate() {
@@ -95,6 +102,7 @@ impl<E: Encode> Encoder<E> {
             let upto = reached + if is_long { 0 } else { text.len() };
             let is_last = number + 1 == texts.len();
             if end > first && (is_long || is_last || upto - before >= TOGETHER) {
+                need_room(&mut stretches, 1, STRETCHES)?;
                 stretches.push(Stretch {
                     numbers: first..end,
                     before,
@@ -108,12 +116,14 @@ impl<E: Encode> Encoder<E> {
                     before: reached,
                     task: Some(task),
                 };
-                stretches.extend(self.tasks_of_long(text, matcher, threads).map(of_long));
+                let tasks = self.tasks_of_long(text, matcher, threads);
+                need_room(&mut stretches, tasks.len(), STRETCHES)?;
+                stretches.extend(tasks.map(of_long));
                 (first, before) = (number + 1, reached + text.len());
             }
             reached += text.len();
         }
-        (stretches, reached)
+        Ok((stretches, reached))
     }
 
     /// Cuts a long document if there is a reason to.
@@ -122,7 +132,7 @@ impl<E: Encode> Encoder<E> {
         text: &[u8],
         matcher: Option<&SpecialMatcher>,
         threads: usize,
-    ) -> impl Iterator<Item = Task> + use<E> {
+    ) -> impl ExactSizeIterator<Item = Task> + use<E> {
         let ends = [text.len() as u64];
         self.tasks(&Job::new(&alone(text, &ends), matcher), threads)
             .into_iter()
@@ -138,6 +148,12 @@ impl<E: Encode> Encoder<E> {
         let (mut text, mut ends) = (take(&mut desk.text), take(&mut desk.ends));
         text.clear();
         ends.clear();
+        need_room(
+            &mut text,
+            texts.iter().map(|each| each.len()).sum(),
+            "bytes of text",
+        )?;
+        need_room(&mut ends, texts.len(), "documents")?;
         for each in texts {
             text.extend_from_slice(each);
             ends.push(text.len() as u64);

@@ -111,7 +111,7 @@ impl Encode for ByText {
                 (at, continued) = (end, true);
             }
             if document.closed {
-                run.close();
+                run.close()?;
             }
         }
         run.flush()

@@ -9,6 +9,7 @@ use crate::encode::encoded::Part;
 use crate::encode::workers;
 use crate::encode::{Encode, Encoder, Job};
 use crate::error::Result;
+use crate::memory::asking::need_exact_room;
 use crate::memory::budget::Share;
 use crate::memory::prefetch::prefetch;
 use crate::models::bpe::Bpe;
@@ -84,7 +85,7 @@ impl Encode for Plain {
         for document in job.documents.parts_of(task) {
             run.document(document.range, document.continued, job.matcher)?;
             if document.closed {
-                run.close();
+                run.close()?;
             }
         }
         run.flush()
@@ -204,14 +205,17 @@ impl Run<'_> {
     }
 
     /// Takes the end of a document.
-    pub(super) fn close(&mut self) {
-        self.worker.batch.close();
+    pub(super) fn close(&mut self) -> Result<()> {
+        self.worker.batch.close()
     }
 
     /// Encodes a stretch of the text with a space before it.
     fn spaced_stretch(&mut self, range: Range<usize>) -> Result<()> {
         let start = range.start;
-        let spaced = [b" ", &self.text[range]].concat();
+        let mut spaced = Vec::new();
+        need_exact_room(&mut spaced, 1 + range.len(), "bytes of text")?;
+        spaced.push(b' ');
+        spaced.extend_from_slice(&self.text[range]);
         self.worker.batch.begin(0);
         let mut run = Run {
             text: &spaced,

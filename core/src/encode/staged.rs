@@ -13,6 +13,7 @@ use crate::encode::encoded::{Encoded, Part};
 use crate::encode::workers;
 use crate::encode::{Encode, Encoder, Job};
 use crate::error::Result;
+use crate::memory::asking::need_room;
 use crate::memory::budget::Share;
 use crate::memory::piece_cache::PieceCache;
 use crate::models::model::{Found, Model};
@@ -155,6 +156,7 @@ impl Encode for Staged {
             };
             run.document(document.range, document.continued)?;
             if document.closed {
+                need_room(&mut part.ends, 1, "documents")?;
                 part.ends.push(part.total());
             }
         }

@@ -8,6 +8,8 @@ use std::sync::OnceLock;
 
 use bytemuck::Zeroable;
 
+use crate::error::{Error, Result};
+
 thread_local! {
     /// Whether this thread asks at the moment, and knows what to do about a refusal.
     static ASKS: Cell<bool> = const { Cell::new(false) };
@@ -31,6 +33,36 @@ fn grow<T>(list: &mut Vec<T>, more: usize) -> bool {
 #[must_use]
 pub fn exact_room_for<T>(list: &mut Vec<T>, more: usize) -> bool {
     ask(|| list.try_reserve_exact(more)).is_ok()
+}
+
+/// Makes sure that a list has room for so many more items; an error says what there is no memory for.
+///
+/// # Errors
+/// [`Error::Memory`].
+#[inline]
+pub fn need_room<T>(list: &mut Vec<T>, more: usize, items: &str) -> Result<()> {
+    match room_for(list, more) {
+        true => Ok(()),
+        false => Err(no_memory(list.len() as u64 + more as u64, items)),
+    }
+}
+
+/// The same for so many items and no others.
+///
+/// # Errors
+/// [`Error::Memory`].
+pub fn need_exact_room<T>(list: &mut Vec<T>, more: usize, items: &str) -> Result<()> {
+    match exact_room_for(list, more) {
+        true => Ok(()),
+        false => Err(no_memory(list.len() as u64 + more as u64, items)),
+    }
+}
+
+/// The error of so many items for which there is no memory.
+#[cold]
+#[must_use]
+pub fn no_memory(count: u64, items: &str) -> Error {
+    Error::Memory(format!("there is no memory for {count} {items}"))
 }
 
 /// Makes a list of zeros, if there is memory for it.
@@ -77,6 +109,13 @@ mod tests {
         assert!(!room_for(&mut list, TOO_MANY));
         assert!(!exact_room_for(&mut list, TOO_MANY));
         assert!(zeroed::<u64>(TOO_MANY).is_none());
+        let sentence = format!("there is no memory for {} texts", TOO_MANY + 2);
+        for refused in [
+            need_room(&mut list, TOO_MANY, "texts"),
+            need_exact_room(&mut list, TOO_MANY, "texts"),
+        ] {
+            assert_eq!(refused, Err(Error::Memory(sentence.clone())));
+        }
         assert_eq!(list, [7, 8]);
     }
 

@@ -23,6 +23,8 @@ const RESERVE: usize = 1 << 20;
 const LARGEST: usize = 1 << 16;
 /// Bytes that the system must have for work to go on after the reserve was needed.
 const LEAST: usize = 1 << 17;
+/// How many times longer than a text lists are that the work on it takes for granted: a step for each byte is as large.
+const TIMES_A_TEXT: usize = 16;
 /// The most that is asked of a place.
 const ALIGNMENT: usize = 1 << 12;
 
@@ -40,11 +42,31 @@ pub fn check() -> Result<()> {
 
 /// Begins work that takes its memory for granted, with spare addresses until what this gives is dropped.
 pub fn hold() -> Hold {
-    let (hold, is_whole) = spare::hold();
+    let (hold, is_whole) = spare::hold(spare::LEAST);
     if !is_whole {
         NEEDED.store(true, Ordering::Relaxed);
     }
     hold
+}
+
+/// Begins work on a text that takes its memory for granted, as [`hold`] does; for a short one, the reserve is enough.
+///
+/// # Errors
+/// [`Error::Memory`] when there are not as many addresses as that may take.
+#[inline]
+pub fn hold_for(text: &[u8]) -> Result<Option<Hold>> {
+    match text.len() * TIMES_A_TEXT < LARGEST {
+        true => Ok(None),
+        false => hold_at_length(text.len()).map(Some),
+    }
+}
+
+fn hold_at_length(bytes: usize) -> Result<Hold> {
+    match spare::hold(bytes.saturating_mul(TIMES_A_TEXT)) {
+        (hold, true) => Ok(hold),
+        (hold, false) if kept::clear() && spare::restore() => Ok(hold),
+        _ => Err(asking::no_memory(bytes as u64, "bytes of text at once")),
+    }
 }
 
 #[cold]

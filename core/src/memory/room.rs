@@ -5,8 +5,8 @@
 
 use std::mem::MaybeUninit;
 
-use crate::error::{Error, Result, invalid};
-use crate::memory::asking::exact_room_for;
+use crate::error::{Result, invalid};
+use crate::memory::asking::need_exact_room;
 
 /// A stretch of memory of which the beginning is filled.
 #[derive(Debug)]
@@ -115,16 +115,13 @@ impl<'a> Room<'a> {
 /// Makes a list of a length that is known before; `fill` fills all of it.
 ///
 /// # Errors
-/// [`Error::Memory`] when there is no such memory; those of `fill`; [`Error::Invalid`] when it leaves something unfilled.
+/// [`crate::Error::Memory`] when there is no such memory; those of `fill`; [`crate::Error::Invalid`] when it leaves something unfilled.
 pub fn list_of_length(
     length: usize,
     fill: impl FnOnce(Room<'_>) -> Result<Room<'_>>,
 ) -> Result<Vec<u8>> {
     let mut bytes: Vec<u8> = Vec::new();
-    if !exact_room_for(&mut bytes, length) {
-        let sentence = format!("there is no memory for {length} bytes of text");
-        return Err(Error::Memory(sentence));
-    }
+    need_exact_room(&mut bytes, length, "bytes of text")?;
     let room = &mut bytes.spare_capacity_mut()[..length];
     let start = room.as_ptr().cast::<u8>();
     let filled = fill(Room::new(room))?.filled();
@@ -151,6 +148,7 @@ pub fn check_filled(filled: &[u8], start: *const u8, length: usize) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
 
     #[test]
     fn only_what_is_written_is_filled() {

@@ -17,8 +17,8 @@ use super::asking;
 
 /// Memory of at least this size is a table's: what is smaller comes from the other reserve, or needs no second thought.
 pub(super) const LARGE: usize = 1 << 16;
-/// What is set aside before the first table grows.
-const LEAST: usize = 1 << 23;
+/// What is set aside before the first table grows, of a size that nobody knows before.
+pub(super) const LEAST: usize = 1 << 23;
 /// What the allocator may take for itself besides, as the page before a large block is.
 const SLACK: usize = 1 << 20;
 /// Tables double: twice the largest is what it asks for next.
@@ -34,12 +34,17 @@ static SPARE: Place = Place::new();
 #[must_use]
 pub struct Hold(());
 
-/// Begins work that takes its memory for granted; says whether what it needs is set aside. Where a refusal would not abort
-/// the process, it needs nothing.
-pub(super) fn hold() -> (Hold, bool) {
+/// Begins work that takes its memory for granted, so many bytes at once at first; says whether these are set aside. Where a
+/// refusal would not abort the process, it needs nothing.
+pub(super) fn hold(bytes: usize) -> (Hold, bool) {
     HOLDERS.fetch_add(1, Ordering::Relaxed);
-    let is_needed = asking::would_abort() && addresses_are_limited();
-    (Hold(()), !is_needed || want(LEAST))
+    let hold = Hold(());
+    if !asking::would_abort() || !addresses_are_limited() {
+        return (hold, true);
+    }
+    // Others may want as much already, and not have it.
+    WANTED.fetch_max(bytes.saturating_add(SLACK), Ordering::Relaxed);
+    (hold, restore())
 }
 
 impl Drop for Hold {
@@ -119,15 +124,17 @@ impl Place {
         self.change(|range| {
             let mut bytes = wanted;
             release(range.swap(0, Ordering::AcqRel));
-            while bytes >= LEAST {
+            loop {
                 let length = rounded_up(bytes);
                 if let Some(address) = system::reserve(length) {
                     release(range.swap(address | code(length), Ordering::AcqRel));
                     return bytes == wanted;
                 }
                 bytes -= bytes / 8;
+                if bytes < LEAST {
+                    return false;
+                }
             }
-            false
         })
     }
 

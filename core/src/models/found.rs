@@ -1,7 +1,7 @@
 //! What a model finds: tokens with their places, or ids alone.
 
 use crate::error::{Error, Result};
-use crate::memory::asking::room_for;
+use crate::memory::asking::{self, need_room};
 
 /// A token in a piece: its id, and what bytes of the piece it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,13 +119,10 @@ impl Tokens for Counted {
 /// [`Error::Memory`] when there is no memory for it.
 #[inline]
 pub fn reserve<T>(tokens: &mut Vec<T>, more: usize) -> Result<()> {
-    match room_for(tokens, more) {
-        true => Ok(()),
-        false => Err(no_memory(tokens.len() as u64 + more as u64)),
-    }
+    need_room(tokens, more, "tokens")
 }
 
 /// The error of a list of so many tokens for which there is no memory.
 pub fn no_memory(tokens: u64) -> Error {
-    Error::Memory(format!("there is no memory for {tokens} tokens"))
+    asking::no_memory(tokens, "tokens")
 }

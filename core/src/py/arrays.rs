@@ -93,12 +93,17 @@ pub fn joined<'py>(
 
 /// Copies numbers, or gives the error that there is no memory for them.
 pub fn numbers_of<T: Copy>(numbers: &[T]) -> PyResult<Vec<T>> {
-    let mut copy = Vec::new();
-    if !exact_room_for(&mut copy, numbers.len()) {
+    column(numbers, |number| *number)
+}
+
+/// A number of each item, or the error that there is no memory for them.
+pub fn column<T, N>(items: &[T], number: impl Fn(&T) -> N) -> PyResult<Vec<N>> {
+    let mut numbers = Vec::new();
+    if !exact_room_for(&mut numbers, items.len()) {
         return Err(PyMemoryError::new_err("there is no memory for an array"));
     }
-    copy.extend_from_slice(numbers);
-    Ok(copy)
+    numbers.extend(items.iter().map(number));
+    Ok(numbers)
 }
 
 /// Bytes that are read-only.

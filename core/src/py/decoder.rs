@@ -1,12 +1,15 @@
 //! From ids to text.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyInt, PyList, PyString};
+use pyo3::types::{PyBytes, PyInt, PyList};
 
 use super::arguments::{TablesArg, special_table};
 use super::arrays::BufferArg;
 use super::bytes::{bytes_of, bytes_of_length};
+use super::objects::str_of;
 use crate::decode::{self, Reading, SpecialTable, Strings, Texts};
+use crate::memory::asking::need_room;
+use crate::models::found;
 use crate::tables::TokenTable;
 
 /// Gives the bytes of ids, one token after the other.
@@ -33,14 +36,14 @@ pub fn decode_lists<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = lists.py();
-    let found = PyList::empty(py);
+    let texts = PyList::empty(py);
     let (mut ids, mut ends) = (Vec::new(), Vec::new());
     let flush = |ids: &mut Vec<u32>, ends: &mut Vec<usize>| {
-        let texts = py.detach(|| decode::decode_several(ids, ends, tokens, special, threads))?;
-        for bytes in texts.iter().flat_map(Texts::iter) {
+        let decoded = py.detach(|| decode::decode_several(ids, ends, tokens, special, threads))?;
+        for bytes in decoded.iter().flat_map(Texts::iter) {
             match std::str::from_utf8(bytes) {
-                Ok(text) => found.append(PyString::new(py, text))?,
-                Err(_) => found.append(bytes_of(py, bytes)?)?,
+                Ok(text) => texts.append(str_of(py, text)?)?,
+                Err(_) => texts.append(bytes_of(py, bytes)?)?,
             }
         }
         ids.clear();
@@ -48,16 +51,19 @@ pub fn decode_lists<'py>(
         PyResult::Ok(())
     };
     for list in lists.iter() {
-        for id in list.cast_exact::<PyList>()?.iter() {
+        let list = list.cast_exact::<PyList>()?;
+        found::reserve(&mut ids, list.len())?;
+        for id in list.iter() {
             ids.push(id.cast_exact::<PyInt>()?.extract()?);
         }
+        need_room(&mut ends, 1, "texts")?;
         ends.push(ids.len());
         if ids.len() >= TOGETHER {
             flush(&mut ids, &mut ends)?;
         }
     }
     flush(&mut ids, &mut ends)?;
-    Ok(found)
+    Ok(texts)
 }
 
 /// A compiled chain of decoders: immutable, shared by threads.

@@ -11,9 +11,10 @@ use pyo3::types::{PyBytes, PyList};
 use super::arguments::{
     BlockArg, Options, SpecialsArg, TokensArg, special_table, token_table, triples,
 };
-use super::arrays::{BufferArg, U32Array, U64Array};
+use super::arrays::{BufferArg, U32Array, U64Array, column};
 use super::decoder::{decode_bytes, decode_lists};
 use super::ids::Ids;
+use super::objects::list_of;
 use super::split::{SpecialMatcher, Splitter};
 use super::stages::Stages;
 use super::texts::{SingleText, Texts};
@@ -340,9 +341,9 @@ impl Encoder {
         py: Python<'_>,
         ids: BufferArg<u32>,
         special: SpecialsArg,
-    ) -> (U64Array, U64Array) {
-        let (starts, ends) = py.detach(|| places(&ids, self.tokens(), special_table(&special)));
-        (starts.into(), ends.into())
+    ) -> PyResult<(U64Array, U64Array)> {
+        let (starts, ends) = py.detach(|| places(&ids, self.tokens(), special_table(&special)))?;
+        Ok((starts.into(), ends.into()))
     }
 
     fn token_objects<'py>(
@@ -365,9 +366,9 @@ impl Encoder {
     ) -> PyResult<(U32Array, U64Array, U64Array)> {
         let matcher = matcher.map(|matcher| &matcher.0);
         let spans = interruptible(py, || self.staged()?.spans(&data, matcher, continued))?;
-        let ids: Vec<u32> = spans.iter().map(|span| span.id).collect();
-        let starts: Vec<u64> = spans.iter().map(|span| span.start).collect();
-        let ends: Vec<u64> = spans.iter().map(|span| span.end).collect();
+        let ids = column(&spans, |span| span.id)?;
+        let starts = column(&spans, |span| span.start)?;
+        let ends = column(&spans, |span| span.end)?;
         Ok((ids.into(), starts.into(), ends.into()))
     }
 
@@ -411,14 +412,14 @@ impl Encoder {
         ids: BufferArg<u32>,
         ends: BufferArg<u64>,
         special: SpecialsArg,
-    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    ) -> PyResult<Bound<'py, PyList>> {
         let mut start = 0;
         let each = ends.iter().map(|&end| {
             let own = ids.get(std::mem::replace(&mut start, end as usize)..end as usize);
             let own = own.ok_or_else(|| PyValueError::new_err("the ends contradict the ids"))?;
             decode_bytes(py, own, self.tokens(), special_table(&special))
         });
-        each.collect()
+        list_of(py, each)
     }
 
     fn clear_cache(&self, py: Python<'_>) {

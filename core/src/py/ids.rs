@@ -4,6 +4,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyList};
 
+use super::objects::{int_of, list_of};
+
 /// How many numbers are made at once.
 const TOGETHER: usize = 64;
 
@@ -22,24 +24,35 @@ impl Ids {
     }
 
     /// The number of an id.
-    pub fn number<'py>(&self, py: Python<'py>, id: u32) -> Bound<'py, PyInt> {
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn number<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyInt>> {
         let (first, place) = (id as usize / TOGETHER, id as usize % TOGETHER);
         match self.0.get(first) {
-            Some(several) => several.get_or_init(py, || made_from(py, first * TOGETHER))[place]
-                .bind(py)
-                .clone(),
-            None => PyInt::new(py, id),
+            Some(several) => {
+                let several = several.get_or_try_init(py, || made_from(py, first * TOGETHER))?;
+                Ok(several[place].bind(py).clone())
+            }
+            None => int_of(py, id.into()),
         }
     }
 
     /// A list of ids.
+    ///
+    /// # Errors
+    /// There is no memory for it.
     pub fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, ids.iter().map(|&id| self.number(py, id)))
+        list_of(py, ids.iter().map(|&id| self.number(py, id)))
     }
 }
 
-fn made_from(py: Python<'_>, first: usize) -> Several {
-    Box::new(std::array::from_fn(|place| {
-        PyInt::new(py, first + place).unbind()
-    }))
+fn made_from(py: Python<'_>, first: usize) -> PyResult<Several> {
+    let mut numbers = Vec::with_capacity(TOGETHER);
+    for number in first..first + TOGETHER {
+        numbers.push(int_of(py, number as u64)?.unbind());
+    }
+    Ok(numbers
+        .try_into()
+        .unwrap_or_else(|_| unreachable!("there are as many")))
 }

@@ -62,7 +62,7 @@ impl KnownTexts {
         }
         match std::str::from_utf8(token) {
             Ok(text) if this.ready.load(Ordering::Relaxed) => {
-                Ok(encoder.texts.keep(py, id, text).into_any())
+                Ok(encoder.texts.keep(py, id, text)?.into_any())
             }
             _ => stream.call_method1(intern!(py, "_feed_bytes"), (PyBytes::new(py, token),)),
         }

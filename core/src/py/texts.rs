@@ -5,6 +5,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
+use crate::memory::asking::{need_exact_room, need_room};
+
 /// A str of fewer characters is copied, which takes less time than to ask whether it has to be.
 const SHORT: usize = 512;
 
@@ -69,14 +71,23 @@ impl<'py> FromPyObject<'_, 'py> for Texts<'py> {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let texts = object.try_iter()?.map(|text| text?.extract());
-        texts.collect::<PyResult<_>>().map(Self)
+        let mut texts = Vec::new();
+        for text in object.try_iter()? {
+            need_room(&mut texts, 1, "texts")?;
+            texts.push(text?.extract()?);
+        }
+        Ok(Self(texts))
     }
 }
 
 impl Texts<'_> {
     /// The bytes of each.
     pub fn bytes(&self) -> PyResult<Vec<&[u8]>> {
-        self.0.iter().map(Text::bytes).collect()
+        let mut texts = Vec::new();
+        need_exact_room(&mut texts, self.0.len(), "texts")?;
+        for text in &self.0 {
+            texts.push(text.bytes()?);
+        }
+        Ok(texts)
     }
 }

@@ -4,6 +4,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 
+use super::objects::str_of;
+
 /// How many texts have their places made at once.
 const TOGETHER: usize = 64;
 
@@ -26,13 +28,19 @@ impl TokenTexts {
     }
 
     /// Keeps the text of an id of the table.
-    pub fn keep<'py>(&self, py: Python<'py>, id: u32, text: &str) -> Bound<'py, PyString> {
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn keep<'py>(
+        &self,
+        py: Python<'py>,
+        id: u32,
+        text: &str,
+    ) -> PyResult<Bound<'py, PyString>> {
         let several = self.0[id as usize / TOGETHER]
             .get_or_init(py, || Box::new([const { PyOnceLock::new() }; TOGETHER]));
         let place = &several[id as usize % TOGETHER];
-        place
-            .get_or_init(py, || PyString::new(py, text).unbind())
-            .bind(py)
-            .clone()
+        let kept = place.get_or_try_init(py, || str_of(py, text).map(Bound::unbind))?;
+        Ok(kept.bind(py).clone())
     }
 }

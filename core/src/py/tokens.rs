@@ -6,10 +6,11 @@ use std::mem::transmute;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyList, PyTuple, PyType};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyTuple, PyType};
 
 use super::arrays::BufferArg;
 use super::ids::Ids;
+use super::objects::int_of;
 use crate::text::characters::Characters;
 
 /// Where tokens lie: of each its id, its first byte, the one after its last, and whether it is special.
@@ -42,16 +43,16 @@ pub fn tokens_of<'py>(
     let mut number = move |value: u64| {
         let known = last.iter().find(|(known, _)| *known == value);
         if let Some((_, number)) = known {
-            return Bound::clone(number);
+            return PyResult::Ok(Bound::clone(number));
         }
-        let number = PyInt::new(py, value);
+        let number = int_of(py, value)?;
         last.truncate(RECENT - 1);
         last.insert(0, (value, number.clone()));
-        number
+        Ok(number)
     };
     let found = PyList::empty(py);
     for (((&id, &start), &end), &special) in ids.iter().zip(&**starts).zip(&**ends).zip(special) {
-        let token_id = numbers.number(py, id);
+        let token_id = numbers.number(py, id)?;
         let content = match contents.get_item(&token_id)? {
             Some(content) => content,
             None => {
@@ -64,11 +65,11 @@ pub fn tokens_of<'py>(
         found.append(maker.make([
             token_id.into_any(),
             content,
-            number(start).into_any(),
-            number(end).into_any(),
+            number(start)?.into_any(),
+            number(end)?.into_any(),
             PyBool::new(py, special != 0).to_owned().into_any(),
-            number(char_start).into_any(),
-            number(char_end).into_any(),
+            number(char_start)?.into_any(),
+            number(char_end)?.into_any(),
         ])?)?;
     }
     Ok(found)

@@ -21,13 +21,13 @@ pub fn working<T: Send>(py: Python<'_>, job: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// The same for work that asks whether it is to go on: what a signal handler raises meanwhile, such as KeyboardInterrupt
-/// in the main thread, ends it.
+/// Works without the GIL, and asks for memory; what a signal handler raises meanwhile, such as KeyboardInterrupt in the
+/// main thread, ends work that asks whether it is to go on.
 pub fn interruptible<T: Send>(
     py: Python<'_>,
     job: impl FnOnce() -> Result<T> + Send,
 ) -> PyResult<T> {
-    let result = working(py, || going_on::asking(check_signals, job));
+    let result = py.detach(|| going_on::asking(check_signals, job));
     match RAISED.take() {
         Some(error) => Err(error),
         None => result.map_err(PyErr::from),

@@ -5,6 +5,8 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 
 use super::arrays::{BufferArg, U32Array, numbers_of};
 use super::bytes::bytes_of;
+use super::objects::list_of;
+use crate::memory::asking::need_room;
 use crate::text::json::is_plain;
 use crate::written::{Counted, Tables, Written};
 
@@ -34,8 +36,12 @@ pub fn counted_texts<'py>(
     data: BufferArg<u8>,
     big_endian: bool,
 ) -> PyResult<Bound<'py, PyList>> {
-    let texts: Vec<_> = Counted::new(&data, big_endian).collect();
-    PyList::new(py, texts.into_iter().map(|text| PyBytes::new(py, text)))
+    let mut texts = Vec::new();
+    for text in Counted::new(&data, big_endian) {
+        need_room(&mut texts, 1, "texts")?;
+        texts.push(text);
+    }
+    list_of(py, texts.iter().map(|text| bytes_of(py, text)))
 }
 
 /// Tokens with their ids, and merges of two of them.

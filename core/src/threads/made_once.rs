@@ -1,6 +1,5 @@
 //! What is made when it is first needed.
 
-use std::process;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
@@ -94,7 +93,7 @@ struct Making<'a>(&'a AtomicU32);
 impl<'a> Making<'a> {
     /// None if another thread of this process makes it.
     fn begin(maker: &'a AtomicU32) -> Option<Self> {
-        let here = process::id();
+        let here = std::process::id();
         let now = maker.load(Ordering::Relaxed);
         let begun = now != here
             && maker
@@ -148,7 +147,7 @@ mod tests {
     fn a_copy_of_the_process_makes_its_own() {
         let once = MadeOnce::default();
         // As after a fork: a thread of the process that was copied was making it.
-        once.maker.store(process::id() + 1, Ordering::Relaxed);
+        once.maker.store(std::process::id() + 1, Ordering::Relaxed);
         assert_eq!(*once.get_or_make(|| 4), 4);
     }
 

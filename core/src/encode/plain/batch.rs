@@ -1,10 +1,9 @@
 //! Pieces through the cache, many at a time.
 //!
-//! One look at the cache is a wait for memory; 256 of them can wait together. So the pieces that the
-//! scanner has cut are kept until there are enough, whatever documents they are of. Then all keys are
-//! made and their buckets asked for ahead, and only then compared. Nearly every piece is found at the
-//! first look, so that the loop over them has one branch that matters; its ids are written four at a
-//! time, however many there are.
+//! One look at the cache is a wait for memory; 256 of them can wait together. So the pieces that the scanner has cut are
+//! kept until there are enough, whatever documents they are of. Then all keys are made and their buckets asked for ahead,
+//! and only then compared. Nearly every piece is found at the first look, so that the loop over them has one branch that
+//! matters; its ids are written four at a time, however many there are.
 
 use std::ops::Range;
 
@@ -13,6 +12,7 @@ use super::ideographs::ByCharacter;
 use super::words::{LONGEST, Memory, Words};
 use crate::encode::encoded::Part;
 use crate::error::Result;
+use crate::memory::asking::need_room;
 use crate::memory::budget::Share;
 use crate::memory::key::{self, MAX_PIECE};
 use crate::memory::piece_cache::{MAX_IDS, PieceCache};
@@ -79,8 +79,10 @@ impl Batch {
     }
 
     /// Takes the end of a document.
-    pub fn close(&mut self) {
+    pub fn close(&mut self) -> Result<()> {
+        need_room(&mut self.closed, 1, "documents")?;
         self.closed.push(self.filled);
+        Ok(())
     }
 }
 
@@ -121,8 +123,7 @@ const MOST_RESERVED: usize = 1 << 24;
 const GIANT: usize = if cfg!(test) { 256 } else { 1 << 16 };
 
 impl Plain {
-    /// Looks all pieces of a batch up, and begins the next where they end. `KEEP` says whether ids are
-    /// kept or only counted.
+    /// Looks all pieces of a batch up, and begins the next where they end. `KEEP`: ids are kept, not only counted.
     ///
     /// # Errors
     /// [`crate::error::Error::MissingByte`] with the offset in the text.
@@ -149,6 +150,7 @@ impl Plain {
             }
             None => self.take::<KEEP>(text, from, ends, done, look_up, part),
         };
+        need_room(&mut part.ends, batch.closed.len(), "documents")?;
         let mut from = batch.from;
         let mut done = 0;
         for &closed in &batch.closed {
@@ -343,8 +345,7 @@ impl LookUp {
         self.cache.bytes()
     }
 
-    /// Makes the keys of pieces, finds their buckets, and asks for those ahead; not of those that go by their characters, if there
-    /// may be any.
+    /// Makes keys, finds buckets, and asks for those ahead; not for pieces that go by their characters, if any may.
     #[inline]
     fn find_buckets<const SOME_APART: bool>(
         &mut self,
@@ -382,8 +383,7 @@ impl LookUp {
         }
     }
 
-    /// Takes pieces from number `next` up to `end` as long as slots hold their ids and there is room for four
-    /// more. Gives their number.
+    /// Takes pieces from number `next` up to `end` as long as slots hold their ids and four more have room; says how many.
     #[inline]
     fn take_known<const KEEP: bool>(&mut self, next: usize, end: usize, part: &mut Part) -> usize {
         let mut table = self.cache.buckets();

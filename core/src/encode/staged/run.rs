@@ -10,6 +10,8 @@ use crate::encode::encoded::Part;
 use crate::error::{Error, Result};
 use crate::memory::key;
 use crate::memory::piece_cache::MOST_IDS;
+use crate::memory::reserve;
+use crate::models::found;
 use crate::models::model::Found;
 use crate::models::scratch::Scratch;
 use crate::normalize::Context;
@@ -121,6 +123,7 @@ impl<'a> Run<'a> {
         let added = self.added();
         let origins = matches!(self.out, Out::Spans(_)) || self.variation.is_some();
         let base = range.start;
+        let _spare = reserve::hold_for(&self.text[range.clone()])?;
         let mut pieces = std::mem::take(&mut self.worker.pieces);
         let text = &self.text[range];
         let stages = &self.staged.stages;
@@ -160,6 +163,7 @@ impl<'a> Run<'a> {
     /// Encodes a normalized text; what it was made of begins at `base`.
     fn normalized(&mut self, pieces: &mut Pieces, base: usize, context: Context) -> Result<()> {
         let Staged { stages, model, .. } = self.staged;
+        reserve::check()?;
         stages.pre_tokenize(pieces, context)?;
         let ranges = std::mem::take(&mut pieces.ranges);
         let begins = self.out.len();
@@ -222,6 +226,7 @@ impl<'a> Run<'a> {
                 if let Some(key) = key
                     && worker.placed.recall(key, &mut worker.packed)
                 {
+                    found::reserve(spans, worker.packed.len())?;
                     let found = worker.packed.iter().map(|&packed| placed::unpack(packed));
                     spans.extend(found.map(|found| span_of(text, found, range.start, base)));
                     return Ok(());
@@ -252,6 +257,7 @@ impl<'a> Run<'a> {
             staged.forget_some(part);
             return Ok(());
         }
+        reserve::check()?;
         worker.found.clear();
         let result = match *variation {
             None => staged

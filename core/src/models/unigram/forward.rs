@@ -11,6 +11,8 @@ use std::ops::Range;
 use super::lattice::UNKNOWN;
 use super::{NOWHERE, Real, Step, Unigram};
 use crate::error::Result;
+use crate::memory::reserve;
+use crate::models::found;
 use crate::text::character_len;
 use crate::threads::going_on;
 
@@ -65,7 +67,10 @@ impl Unigram {
             going_on::check()?;
             let stop = piece.len().min(base + size);
             let reach = piece.len().min(stop + self.longest);
-            steps.resize(reach - base + 1, NOTHING);
+            let wanted = reach - base + 1;
+            reserve::check()?;
+            found::reserve(steps, wanted.saturating_sub(steps.len()))?;
+            steps.resize(wanted, NOTHING);
             start = self.advance::<T>(piece, base, start..stop, steps, &mut taken_off);
             if start == piece.len() {
                 walk_back(base..start, steps, path);

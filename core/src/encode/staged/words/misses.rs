@@ -12,6 +12,7 @@ use crate::encode::staged::{Staged, Worker};
 use crate::error::Result;
 use crate::memory::key;
 use crate::memory::piece_cache::MOST_IDS;
+use crate::memory::reserve;
 use crate::normalize::Context;
 
 impl Run<'_> {
@@ -111,6 +112,7 @@ impl Staged {
         worker: &mut Worker,
         part: &mut Part,
     ) -> Result<()> {
+        let _spare = reserve::hold_for(text)?;
         if let Some(plan) = &self.plan
             && plan.runs_shrink
             && text.len() > windows::LEAST
