@@ -35,9 +35,16 @@ class Front:
         """Compile the stages.
 
         Raises:
-            ValueError: if a stage cannot be; the sentence says why.
+            UsageError: if a stage cannot be; the sentence says why.
         """
-        return _core.Stages(core_spec(self.normalizer, self.pre_tokenizer))
+        try:
+            return _core.Stages(core_spec(self.normalizer, self.pre_tokenizer))
+        except ValueError as error:
+            raise UsageError(
+                str(error),
+                hint="write the expression as in Hugging Face's files, or give the name of a pattern: "
+                "`bpe train --help --all` lists them",
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +147,7 @@ class Trainer(ABC, Generic[Chosen]):
         Raises:
             UsageError: if an expression does not compile.
         """
-        try:
-            return StagedText(self.front(options).compile())
-        except ValueError as error:
-            raise UsageError(
-                str(error),
-                hint="write the expression as in Hugging Face's files, or give the name of a pattern: "
-                "`bpe train --help --all` lists them",
-            ) from error
+        return StagedText(self.front(options).compile())
 
     def slow_patterns(self, options: Chosen) -> tuple[str, ...]:
         """Return the patterns without a scanner of the core, which cut text many times slower."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import CharacterBpe, Normalizer, PreTokenizer, SpecialToken
+from bpe_cli.stages.counting import Cutter
 from bpe_cli.stages.named_stages import WORDS, word_decoder, word_stages
 from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
@@ -244,10 +245,15 @@ def _alphabet(words: _core.Counts, options: BpeOptions) -> list[bytes]:
     return [character.encode("latin-1" if options.by_byte else "utf-8") for character in kept]
 
 
+def _front(options: BpeOptions) -> Front:
+    normalizer, pre_tokenizer = word_stages(options.by_byte)
+    return Front((*options.normalizer, *normalizer), pre_tokenizer if options.by_byte else options.pre_tokenizer)
+
+
 def _words(counts: _core.Counts, options: BpeOptions) -> _core.Counts:
     """Read lines of a dictionary, and visible characters as the bytes they spell, if that is what was counted."""
     if options.dictionary:
-        return read_dictionary(counts, options.end_of_word_suffix)
+        counts = read_dictionary(counts, options.end_of_word_suffix, _front(options))
     if not options.by_byte:
         return counts
     return counts_of((from_visible(piece.decode()) or piece, number) for piece, number in items_of(counts))
@@ -275,11 +281,11 @@ def _assemble(
         end_of_word_suffix=options.end_of_word_suffix,
         separate_suffix=options.suffix_form == "0.1",
     )
-    normalizer, pre_tokenizer = word_stages(options.by_byte)
+    front = _front(options)
     return Tokenizer(
         model=model,
-        normalizer=(*options.normalizer, *normalizer),
-        pre_tokenizer=pre_tokenizer if options.by_byte else options.pre_tokenizer,
+        normalizer=front.normalizer,
+        pre_tokenizer=front.pre_tokenizer,
         decoder=word_decoder(options.continuing_subword_prefix, options.end_of_word_suffix, options.by_byte),
         special_tokens=tuple(SpecialToken(content.encode(), token_id) for token_id, content in enumerate(specials)),
         unicode_version=_core.UNICODE_VERSION,
@@ -321,10 +327,12 @@ class Bpe(Trainer[BpeOptions]):
 
     def front(self, options: BpeOptions) -> Front:
         """Return the stages that text goes through; lines of a dictionary are counted as they are."""
-        if options.dictionary:
-            return Front()
-        normalizer, pre_tokenizer = word_stages(options.by_byte)
-        return Front((*options.normalizer, *normalizer), pre_tokenizer if options.by_byte else options.pre_tokenizer)
+        return Front() if options.dictionary else _front(options)
+
+    def cutter(self, options: BpeOptions) -> Cutter:
+        """Compile the cutter of texts, or of a dictionary's lines; see that its words could be cut, too."""
+        _front(options).compile()
+        return super().cutter(options)
 
     def nests(self, options: BpeOptions) -> bool:
         """Return True: the merges of a smaller vocabulary are the first ones of a larger."""

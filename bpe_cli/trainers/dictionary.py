@@ -8,21 +8,24 @@ from collections.abc import Iterator
 from itertools import islice
 
 from bpe_cli import _core
-from bpe_cli.errors import InputError
+from bpe_cli.errors import InputError, TrainingError
 from bpe_cli.support.messages import plural
+from bpe_cli.trainers.base import Front
 from bpe_cli.trainers.counts import counts_of, items_of
 
 _MOST_BYTES = 1 << 63
 """Words times their counts are fewer bytes than that: the core counts bytes in 64 bits."""
 
+_SMALLER = "divide all counts by the same number"
 _HINT = 'lines as `low 5`, or JSON as {"low": 5}'
 _LINE = re.compile(rb"([^ \t]+)(?:[ \t]([0-9]{1,15}))?")
+_NO_STAGES = Front()
 _HALF = re.compile("[\ud800-\udfff]")
 _ENTRY = re.compile(r"""\s*(?:("(?:[^"\\]|\\.)*")|'([^'\\]*)')\s*(?::\s*([0-9]{1,15})\s*)?(?:,|$)""")
 
 
-def read_dictionary(counts: _core.Counts, suffix: str = "") -> _core.Counts:
-    r"""Return counts of words from counts of the lines of a dictionary.
+def read_dictionary(counts: _core.Counts, suffix: str = "", front: Front = _NO_STAGES) -> _core.Counts:
+    r"""Return counts of pieces from counts of the lines of a dictionary: of what its words become as texts.
 
     >>> from bpe_cli.trainers.counts import pieces_of
     >>> lines = counts_of([(b"low 5", 1), (b"lower 2", 3)])
@@ -30,25 +33,54 @@ def read_dictionary(counts: _core.Counts, suffix: str = "") -> _core.Counts:
     {b'low': 5, b'lower': 6}
     >>> pieces_of(read_dictionary(counts_of([(b'{"low": 5, "n e w </w>": 2}', 1)]), "</w>"))
     {b'low': 5, b'new': 2}
+    >>> from bpe_cli.stages import BertPreTokenizer, Lowercase
+    >>> front = Front((Lowercase(),), (BertPreTokenizer(),))
+    >>> pieces_of(read_dictionary(counts_of([(b"Don't 3", 1), (b"don 1", 1)]), front=front))
+    {b'don': 4, b"'": 3, b't': 3}
 
     Args:
         counts: How often each line occurs, in the order of the corpus; see ``read_entries``.
         suffix: What may end a word of JSON that is written symbol by symbol, ``n e w </w>``.
+        front: The stages that each word goes through.
 
     Raises:
-        InputError: if a line is not a word and its count.
+        InputError: if a line is not a word and its count, or the counts pass what can be reckoned with.
+        UsageError: if a stage does not compile.
+        TrainingError: if a word cannot go through the stages.
     """
+    stages = front.compile()
     hint = f"{_HINT}; running text needs `dictionary=no`"
 
     def counted() -> Iterator[tuple[bytes, int]]:
+        size = 0
         for word, number in read_entries(counts, "dictionary", hint):
             if number is None:
                 raise InputError(
                     f"a line of the dictionary is not a word, a blank and a count: {word[:60]!r}", hint=hint
                 )
-            yield _joined(word, suffix), number
+            for piece in _pieces(_joined(word, suffix), stages):
+                size += len(piece) * number
+                if size >= _MOST_BYTES:  # a stage can make a word longer
+                    raise InputError(
+                        f"the counts of the dictionary are too large: with what the word {word[:60]!r} becomes, "
+                        "they stand for 2^63 bytes of text or more",
+                        hint=_SMALLER,
+                    )
+                yield piece, number
 
     return counts_of(counted())
+
+
+def _pieces(word: bytes, stages: _core.Stages) -> Iterator[bytes]:
+    """Yield the pieces of a word: the word itself, others, or none."""
+    try:
+        text, starts, ends, _, _ = stages.pre_tokenize(word)
+    except ValueError as error:  # an expression that takes too long
+        raise TrainingError(
+            f"the word {word[:60]!r} of the dictionary cannot be cut: {error}", hint="cut it in another way"
+        ) from error
+    for start, end in zip(memoryview(starts), memoryview(ends), strict=True):
+        yield text[start:end]
 
 
 def read_entries(counts: _core.Counts, what: str = "list", hint: str = _HINT) -> Iterator[tuple[bytes, int | None]]:
@@ -80,7 +112,7 @@ def read_entries(counts: _core.Counts, what: str = "list", hint: str = _HINT) ->
                     raise InputError(
                         f"the counts of the {what} are too large: with the line {line[:60]!r}, which is there "
                         f"{plural(number, 'time')}, they stand for 2^63 bytes of text or more",
-                        hint="divide all counts by the same number",
+                        hint=_SMALLER,
                     )
                 yield word, count
         except ValueError as error:

@@ -24,6 +24,7 @@ from bpe_cli.stages import (
     WordPiece,
     WordPieceDecoder,
 )
+from bpe_cli.stages.counting import Cutter
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import no_pair, plural
@@ -162,7 +163,7 @@ def _front(options: WordPieceOptions) -> Front:
 
 def _words(counts: _core.Counts, options: WordPieceOptions) -> _core.Counts:
     """Read lines of a dictionary, if that is what was counted."""
-    return read_dictionary(counts) if options.dictionary else counts
+    return read_dictionary(counts, front=_front(options)) if options.dictionary else counts
 
 
 def alphabet_of(counts: _core.Counts, options: WordPieceOptions) -> Alphabet:
@@ -277,8 +278,13 @@ class WordPieceTrainer(Trainer[WordPieceOptions]):
         return options.dictionary
 
     def front(self, options: WordPieceOptions) -> Front:
-        """Return the stages that text goes through: BERT's, unless others are given; none for a dictionary."""
+        """Return the stages that text goes through: BERT's, unless others are given; none for a dictionary's lines."""
         return Front() if options.dictionary else _front(options)
+
+    def cutter(self, options: WordPieceOptions) -> Cutter:
+        """Compile the cutter of texts, or of a dictionary's lines; see that its words could be cut, too."""
+        _front(options).compile()
+        return super().cutter(options)
 
     def train(
         self, counts: _core.Counts, options: WordPieceOptions, progress: Progress | None = None, threads: int = 1
