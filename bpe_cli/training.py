@@ -274,7 +274,7 @@ def train(
         counted = by_language(training, tuned, list(named), max_memory, listener=listener)
     elif named:
         each = [(name, counted_in(one)) for name, one in named.items()]
-        counted = mixed(each, mixture, max_memory, listener=listener)
+        counted = mixed(each, mixture, made, max_memory, listener=listener)
     elif counts_dir is not None:
         first, items = _looked_into(corpus)
         if not isinstance(first, os.PathLike):

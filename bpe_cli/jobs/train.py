@@ -226,7 +226,7 @@ def train_file(
             )
         elif job.corpora:
             named = [(each.name, counted_in(each.source, job.sampled, options)) for each in job.corpora]
-            counts = mixed(named, job.mixture, job.max_memory, listener=listener)
+            counts = mixed(named, job.mixture, options, job.max_memory, listener=listener)
         else:
             counts = counted_in(job.source or Source(), job.sampled, options)
     with counts if isinstance(counts, CountsOnDisk) else nullcontext():

@@ -7,7 +7,7 @@ libraries, and is picked by ``compat``, is how ties are decided, how ids are giv
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -147,6 +147,12 @@ class Bbpe(Trainer[BbpeOptions]):
         if not options.superwords:
             return words
         return superwords.TwoCuts(words, SplitText(compile_splitter(options.run_patterns), prefix_space=False))
+
+    def text_bytes(self, parts: Iterable[_core.Counts], options: BbpeOptions) -> int:
+        """Return the bytes of the pieces; of runs of words, if words are counted besides, and without marks."""
+        if not options.superwords:
+            return super().text_bytes(parts, options)
+        return sum(len(run) * number for part in parts for run, number in superwords.runs_of(part))
 
     def slow_patterns(self, options: BbpeOptions) -> tuple[str, ...]:
         """Return the patterns without a scanner of the core, which cut text many times slower."""

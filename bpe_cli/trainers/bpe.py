@@ -11,7 +11,7 @@ Length: a quarter of it describes the options.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -40,7 +40,7 @@ from bpe_cli.trainers.counts import (
     counts_of,
     cut_tokens,
     edge_characters,
-    items_of,
+    every_item,
     kept_characters,
     mark_pieces,
     read_words,
@@ -48,7 +48,7 @@ from bpe_cli.trainers.counts import (
     small_texts,
     texts,
 )
-from bpe_cli.trainers.dictionary import read_dictionary
+from bpe_cli.trainers.dictionary import read_pieces
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
@@ -251,12 +251,18 @@ def _front(options: BpeOptions) -> Front:
 
 
 def _words(counts: _core.Counts, options: BpeOptions) -> _core.Counts:
+    """Return counts of words."""
+    return counts_of(_read([counts], options)) if options.dictionary or options.by_byte else counts
+
+
+def _read(parts: Iterable[_core.Counts], options: BpeOptions) -> Iterator[tuple[bytes, int]]:
     """Read lines of a dictionary, and visible characters as the bytes they spell, if that is what was counted."""
+    items = every_item(parts)
     if options.dictionary:
-        counts = read_dictionary(counts, options.end_of_word_suffix, _front(options))
+        items = read_pieces(items, options.end_of_word_suffix, _front(options))
     if not options.by_byte:
-        return counts
-    return counts_of((from_visible(piece.decode()) or piece, number) for piece, number in items_of(counts))
+        return items
+    return ((from_visible(piece.decode()) or piece, number) for piece, number in items)
 
 
 def _assemble(
@@ -333,6 +339,12 @@ class Bpe(Trainer[BpeOptions]):
         """Compile the cutter of texts, or of a dictionary's lines; see that its words could be cut, too."""
         _front(options).compile()
         return super().cutter(options)
+
+    def text_bytes(self, parts: Iterable[_core.Counts], options: BpeOptions) -> int:
+        """Return the bytes of the words; of a dictionary's, each as often as it says."""
+        if not (options.dictionary or options.by_byte):
+            return super().text_bytes(parts, options)
+        return sum(len(word) * number for word, number in _read(parts, options))
 
     def nests(self, options: BpeOptions) -> bool:
         """Return True: the merges of a smaller vocabulary are the first ones of a larger."""
