@@ -241,6 +241,7 @@ def train(
         None if alpha is None else number_of("`alpha`", alpha),
     )
     mixture.check_names(list(named))
+    mixture.check_used(made)
     drawn = None if sample is None else Sampled(whole_number("sample", sample, 1), whole_number("seed", seed))
     kept = "`counts_dir`" if counts_dir is not None else None
     check_alone(made, mixture, development=development, ratios=ratios, kept=kept)

@@ -80,6 +80,19 @@ class Mixture:
         if self.alpha is not None and len(names) < 2:
             raise UsageError("`alpha` is for several corpora", hint="`corpora` names them")
 
+    def check_used(self, options: Options) -> None:
+        """Check that the result depends on how much a corpus counts.
+
+        Raises:
+            UsageError: if the algorithm learns the same however often text occurs.
+        """
+        if (self.weights or self.alpha is not None) and not trainer_for(options).uses_counts(options):
+            raise UsageError(
+                f"`{'weights' if self.weights else 'alpha'}` says how often a corpus counts, and the result of this "
+                "algorithm does not depend on that",
+                hint="leave it out",
+            )
+
     def factors(self, names: Sequence[str], sizes: Sequence[int]) -> list[int]:
         """Return how often each corpus counts, a whole number.
 

@@ -241,6 +241,7 @@ def _check_corpora(job: TrainJob) -> None:
     """
     names = [each.name for each in job.corpora]
     job.mixture.check_names(names)
+    job.mixture.check_used(job.options)
     said = job.languages
     keeps = "`counts_dir`" if job.counts_folder is not None else "`counts_out`" if job.counts_out is not None else None
     check_alone(job.options, job.mixture, development=said.development, ratios=said.ratios, kept=keeps)

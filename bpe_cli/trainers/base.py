@@ -137,6 +137,10 @@ class Trainer(ABC, Generic[Chosen]):
         """Return the options by which documents are chosen; nothing if all of them are learnt from."""
         return {}
 
+    def uses_counts(self, options: Chosen) -> bool:
+        """Return whether the result depends on how often text occurs: else no corpus can count for more."""
+        return True
+
     def text_bytes(self, parts: Iterable[_core.Counts], options: Chosen) -> int:
         """Return how much text was counted, some of it in each part: the bytes of its pieces."""
         return sum(part.total_bytes for part in parts)

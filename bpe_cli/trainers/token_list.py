@@ -88,6 +88,10 @@ class TokenListTrainer(Trainer[TokenListOptions]):
         """Return no stages: lines are read as they are."""
         return Front()
 
+    def uses_counts(self, options: TokenListOptions) -> bool:
+        """Return whether the longest token is looked for anywhere: of equal lengths, the most frequent is taken."""
+        return options.match == "longest"
+
     def text_bytes(self, parts: Iterable[_core.Counts], options: TokenListOptions) -> int:
         """Return the bytes of the tokens, each as often as it says; once if it does not."""
         return sum(len(token) * (count or 1) for token, count in read_entries(every_item(parts)))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bpe_cli
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.mixing import Mixture
 from bpe_cli.support.blocks import Block
@@ -280,6 +281,16 @@ def test_a_large_sample_comes_in_blocks(monkeypatch):
             "give one of them",
         ),
         (
+            "--language a=en.txt --language b=th.txt --weight a=3 -a maxmatch",
+            "--weight says how often a corpus counts, and the result of this algorithm does not depend on that",
+            "leave it out",
+        ),
+        (
+            "--language a=en.txt --language b=th.txt --alpha 0.3 -a list --set match=max-match",
+            "--alpha says how often a corpus counts, and the result of this algorithm does not depend on that",
+            "leave it out",
+        ),
+        (
             "--language a=en.txt --language b=th.txt --weight a=999999999 --weight b=1/999999999",
             "the weights are too large: the counts pass 2^63",
             "give smaller ones, or simpler ratios",
@@ -294,6 +305,14 @@ def test_refusals(words, message, hint, folder):
         error(message, hint),
     )
     assert not (folder / "out.json").exists()
+
+
+@pytest.mark.parametrize("algorithm", ["maxmatch", "byte"])
+@pytest.mark.parametrize("how", [{"weights": {"a": 2}}, {"alpha": 0.3}], ids=str)
+def test_the_library_refuses_weights_that_change_nothing_too(algorithm, how):
+    with pytest.raises(UsageError, match="the result of this algorithm does not depend on that") as caught:
+        bpe_cli.train({"a": ["ab"], "b": ["cd"]}, algorithm, **how)
+    assert f"`{next(iter(how))}` says" in caught.value.message
 
 
 @pytest.mark.parametrize("alpha", [Fraction(-1), Fraction(3, 2), Fraction(1, 2000)])
