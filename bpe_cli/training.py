@@ -297,7 +297,7 @@ def train(
         tokenizer = trainer.train(counts, made, threads=threads).tokenizer
         _check_target(tokenizer, target)
         return tokenizer
-    several = trained_sizes(counts, made, wanted, threads=threads, listener=listener)
+    several = list(trained_sizes(counts, made, wanted, threads=threads, listener=listener))
     tokenizers = {size: trained.tokenizer for size, trained in zip(wanted, several, strict=True)}
     for tokenizer in tokenizers.values():
         _check_target(tokenizer, target)
@@ -305,7 +305,7 @@ def train(
 
     if text is None:
         return SizesReport(tokenizers)
-    curve = measured_curve(tokenizers.items(), text, dimension, threads=threads, listener=listener)
+    curve = measured_curve(zip(wanted, several, strict=True), text, dimension, threads=threads, listener=listener)
     return SizesReport(tokenizers, curve)
 
 

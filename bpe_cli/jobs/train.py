@@ -131,7 +131,7 @@ class TrainedFile:
         notes = []
         if self.trained is not None and self.trained.shortfall is not None:
             asked = f", not {self.wanted:,}" if self.wanted else ""
-            size = plural(self.trained.present or self.trained.tokenizer.vocab_size, "token")
+            size = plural(self.trained.size, "token")
             notes.append(f"the vocabulary has {size}{asked}: {self.trained.shortfall}")
         if self.dead_merges:
             verb = "makes or uses a special token and is" if self.dead_merges == 1 else (
@@ -349,10 +349,7 @@ def _curve(
 ) -> VocabularyCurve | None:
     if job.held_out is None:
         return None
-    tokenizers = [(size, each.tokenizer) for size, each in trained]
-    return measured_curve(
-        tokenizers, job.held_out, job.d_model, threads=job.threads, listener=listener, streams=streams
-    )
+    return measured_curve(trained, job.held_out, job.d_model, threads=job.threads, listener=listener, streams=streams)
 
 
 def _written(

@@ -65,6 +65,11 @@ class Trained:
     shortfall: str | None = None
     present: int | None = None
 
+    @property
+    def size(self) -> int:
+        """How many tokens text can become, special ones counted."""
+        return self.tokenizer.vocab_size if self.present is None else self.present
+
 
 class Options:
     """The options of every algorithm: each is a frozen dataclass with these fields and its own.
