@@ -320,6 +320,7 @@ def _train(
     streams: Streams,
 ) -> TrainedFile:
     trainer = trainer_for(options)
+    pieces = trainer.pieces(counts, options)
     steps = trainer.steps(counts, options) if job.steps else None
     if steps is not None and job.pairs:
         from bpe_cli.teaching.steps import Uncontested
@@ -331,17 +332,17 @@ def _train(
             trained = trainer.train(counts, options, by_totals(advance), job.threads)
         for sentence in choices(trained, options):
             listener.note(sentence)
-        done = replace(_written(trained, options, job, target, counts), steps=steps)
+        done = replace(_written(trained, options, job, target, pieces), steps=steps)
         asked = options.vocab_size or trained.tokenizer.vocab_size
         return replace(done, curve=_curve(job, [(asked, trained)], listener, streams))
     each_size = trained_sizes(counts, options, job.sizes, threads=job.threads, listener=listener)
     targets = [None if path is None else Target(path) for path in paths_of_sizes(job.sizes, target)]
     files = tuple(
-        _written(trained, sized(options, size), job, own, counts)
+        _written(trained, sized(options, size), job, own, pieces)
         for size, own, trained in zip(job.sizes, targets, each_size, strict=True)
     )
     trained_files = [(size, each.trained) for size, each in zip(job.sizes, files, strict=True) if each.trained]
-    return TrainedFile(counts.total, counts.unique, sizes=files, curve=_curve(job, trained_files, listener, streams))
+    return TrainedFile(*pieces, sizes=files, curve=_curve(job, trained_files, listener, streams))
 
 
 def _curve(
@@ -353,7 +354,7 @@ def _curve(
 
 
 def _written(
-    trained: Trained, options: Options, job: TrainJob, target: Target | None, counts: _core.Counts
+    trained: Trained, options: Options, job: TrainJob, target: Target | None, pieces: tuple[int, int]
 ) -> TrainedFile:
     """Write a tokenizer to its file."""
     from bpe_cli.formats import dump
@@ -372,6 +373,4 @@ def _written(
         with open_output(str(target.path)) if target.stream is None else open_stdout(target.stream) as out:
             out.write(content)
     dead = sum(1 for _ in dead_merges(trained.tokenizer.model, trained.tokenizer.withheld))
-    return TrainedFile(
-        counts.total, counts.unique, trained, options.vocab_size, dead, path=None if target is None else target.path
-    )
+    return TrainedFile(*pieces, trained, options.vocab_size, dead, path=None if target is None else target.path)

@@ -150,6 +150,10 @@ class Trainer(ABC, Generic[Chosen]):
         """Return how much text was counted, some of it in each part: the bytes of its pieces."""
         return sum(part.total_bytes for part in parts)
 
+    def pieces(self, counts: _core.Counts, options: Chosen) -> tuple[int, int]:
+        """Return how many pieces the text to learn from has, and how many different ones."""
+        return counts.total, counts.unique
+
     @abstractmethod
     def front(self, options: Chosen) -> Front:
         """Return the stages that text goes through before it is counted."""
