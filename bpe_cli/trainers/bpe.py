@@ -174,6 +174,11 @@ class BpeOptions(SplittingOptions):
         return self.tie or ("largest-text" if self.compat == "subword-nmt" else "lowest-ids")
 
     @property
+    def unknown_separates(self) -> bool:
+        """Whether no merge crosses a character outside the alphabet, since encoding puts ``unk_token`` there."""
+        return self.unk_token is not None and self.compat != "hf"
+
+    @property
     def all_forms(self) -> bool:
         """Whether every character is a token in all of its forms."""
         return (self.initial_alphabet or ("seen" if self.compat == "hf" else "all")) == "all"
@@ -394,6 +399,7 @@ class Bpe(Trainer[BpeOptions]):
             options_json(
                 initial=initial,
                 symbols=symbols,
+                unknown_separates=options.unknown_separates,
                 vocab_size=max(_core.MAX_TOKENS if size is None else size for size in sizes),
                 max_merges=_most_merges(words, options),
                 min_frequency=options.minimum,
@@ -466,6 +472,7 @@ class Bpe(Trainer[BpeOptions]):
             tie=options.tie_rule,
             max_token_length=options.max_token_length,
             prefix=prefix,
+            unknown_separates=options.unknown_separates,
             allow=lambda product: (
                 product not in reserved and (digits is None or textbook.count_digits(product) <= digits)
             ),
