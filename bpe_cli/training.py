@@ -241,6 +241,7 @@ def train(
         None if alpha is None else number_of("`alpha`", alpha),
     )
     mixture.check_names(list(named))
+    mixture.check_used(made)
     drawn = None if sample is None else Sampled(whole_number("sample", sample, 1), whole_number("seed", seed))
     kept = "`counts_dir`" if counts_dir is not None else None
     check_alone(made, mixture, development=development, ratios=ratios, kept=kept)
@@ -274,7 +275,7 @@ def train(
         counted = by_language(training, tuned, list(named), max_memory, listener=listener)
     elif named:
         each = [(name, counted_in(one)) for name, one in named.items()]
-        counted = mixed(each, mixture, max_memory, listener=listener)
+        counted = mixed(each, mixture, made, max_memory, listener=listener)
     elif counts_dir is not None:
         first, items = _looked_into(corpus)
         if not isinstance(first, os.PathLike):
@@ -296,7 +297,7 @@ def train(
         tokenizer = trainer.train(counts, made, threads=threads).tokenizer
         _check_target(tokenizer, target)
         return tokenizer
-    several = trained_sizes(counts, made, wanted, threads=threads, listener=listener)
+    several = list(trained_sizes(counts, made, wanted, threads=threads, listener=listener))
     tokenizers = {size: trained.tokenizer for size, trained in zip(wanted, several, strict=True)}
     for tokenizer in tokenizers.values():
         _check_target(tokenizer, target)
@@ -304,7 +305,7 @@ def train(
 
     if text is None:
         return SizesReport(tokenizers)
-    curve = measured_curve(tokenizers.items(), text, dimension, threads=threads, listener=listener)
+    curve = measured_curve(zip(wanted, several, strict=True), text, dimension, threads=threads, listener=listener)
     return SizesReport(tokenizers, curve)
 
 

@@ -20,10 +20,12 @@ from bpe_cli.stages.counting import ALL_MEMORY
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import did_you_mean, nearest
+from bpe_cli.trainers import trainer_for
 from bpe_cli.trainers.counts import add_times, new_counts
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
+    from bpe_cli.trainers.base import Options
 
 Weight: TypeAlias = int | float | str | Fraction
 """How often a corpus counts."""
@@ -77,6 +79,19 @@ class Mixture:
                 raise UsageError(f"there is no corpus {name!r} to weigh", hint=hint or "`corpora` names them")
         if self.alpha is not None and len(names) < 2:
             raise UsageError("`alpha` is for several corpora", hint="`corpora` names them")
+
+    def check_used(self, options: Options) -> None:
+        """Check that the result depends on how much a corpus counts.
+
+        Raises:
+            UsageError: if the algorithm learns the same however often text occurs.
+        """
+        if (self.weights or self.alpha is not None) and not trainer_for(options).uses_counts(options):
+            raise UsageError(
+                f"`{'weights' if self.weights else 'alpha'}` says how often a corpus counts, and the result of this "
+                "algorithm does not depend on that",
+                hint="leave it out",
+            )
 
     def factors(self, names: Sequence[str], sizes: Sequence[int]) -> list[int]:
         """Return how often each corpus counts, a whole number.
@@ -153,6 +168,7 @@ class Sampled:
 def mixed(
     counted: Sequence[tuple[str, Counted]],
     mixture: Mixture,
+    options: Options,
     max_memory: int,
     *,
     listener: Listener = SILENCE,
@@ -162,30 +178,35 @@ def mixed(
     Args:
         counted: The name and the counts of each; temporary files among them are gone afterwards.
         mixture: How much each counts.
+        options: What is trained: its trainer knows how much text was counted.
         max_memory: Bytes of memory that the sum may take; more of it goes to temporary files.
         listener: Receives a note about each corpus.
 
     Raises:
         TrainingError: if a corpus has no text, or a 64th of all counts does not fit the memory.
         UsageError: if the counts become too large.
+        InputError: if a corpus has words with their counts, and a line is not one.
         OutputError: if the temporary files cannot be written.
     """
     with ExitStack() as files:
         for _, each in counted:
             if isinstance(each, CountsOnDisk):
                 files.enter_context(each)
-        return _mixed(counted, mixture, max_memory, listener)
+        return _mixed(counted, mixture, options, max_memory, listener)
 
 
-def _mixed(counted: Sequence[tuple[str, Counted]], mixture: Mixture, max_memory: int, listener: Listener) -> Counted:
-    names = [name for name, _ in counted]
-    for name, each in counted:
-        if not each.unique:
+def _mixed(
+    counted: Sequence[tuple[str, Counted]], mixture: Mixture, options: Options, max_memory: int, listener: Listener
+) -> Counted:
+    trainer = trainer_for(options)
+    sizes = [trainer.text_bytes(parts_of(each), options) for _, each in counted]
+    for (name, _), size in zip(counted, sizes, strict=True):
+        if not size:
             raise TrainingError(f"there is nothing to train on: the corpus {name!r} has no text")
-    sizes = [sum(part.total_bytes for part in parts_of(each)) for _, each in counted]
-    factors = mixture.factors(names, sizes)
+    factors = mixture.factors([name for name, _ in counted], sizes)
     weighted = [factor * size for factor, size in zip(factors, sizes, strict=True)]
-    if sum(weighted) > _LARGEST:
+    stored = [sum(part.total_bytes for part in parts_of(each)) for _, each in counted]  # with what trainers add to text
+    if max(sum(weighted), sum(factor * size for factor, size in zip(factors, stored, strict=True))) > _LARGEST:
         raise UsageError("the weights are too large: the counts pass 2^63", hint="give smaller ones, or simpler ratios")
     total = new_counts(ALL_MEMORY)
     with Spilling(total, max_memory, listener) as spilling:

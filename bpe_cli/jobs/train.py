@@ -131,7 +131,7 @@ class TrainedFile:
         notes = []
         if self.trained is not None and self.trained.shortfall is not None:
             asked = f", not {self.wanted:,}" if self.wanted else ""
-            size = plural(self.trained.present or self.trained.tokenizer.vocab_size, "token")
+            size = plural(self.trained.size, "token")
             notes.append(f"the vocabulary has {size}{asked}: {self.trained.shortfall}")
         if self.dead_merges:
             verb = "makes or uses a special token and is" if self.dead_merges == 1 else (
@@ -226,7 +226,7 @@ def train_file(
             )
         elif job.corpora:
             named = [(each.name, counted_in(each.source, job.sampled, options)) for each in job.corpora]
-            counts = mixed(named, job.mixture, job.max_memory, listener=listener)
+            counts = mixed(named, job.mixture, options, job.max_memory, listener=listener)
         else:
             counts = counted_in(job.source or Source(), job.sampled, options)
     with counts if isinstance(counts, CountsOnDisk) else nullcontext():
@@ -241,6 +241,7 @@ def _check_corpora(job: TrainJob) -> None:
     """
     names = [each.name for each in job.corpora]
     job.mixture.check_names(names)
+    job.mixture.check_used(job.options)
     said = job.languages
     keeps = "`counts_dir`" if job.counts_folder is not None else "`counts_out`" if job.counts_out is not None else None
     check_alone(job.options, job.mixture, development=said.development, ratios=said.ratios, kept=keeps)
@@ -319,6 +320,7 @@ def _train(
     streams: Streams,
 ) -> TrainedFile:
     trainer = trainer_for(options)
+    pieces = trainer.pieces(counts, options)
     steps = trainer.steps(counts, options) if job.steps else None
     if steps is not None and job.pairs:
         from bpe_cli.teaching.steps import Uncontested
@@ -330,17 +332,17 @@ def _train(
             trained = trainer.train(counts, options, by_totals(advance), job.threads)
         for sentence in choices(trained, options):
             listener.note(sentence)
-        done = replace(_written(trained, options, job, target, counts), steps=steps)
+        done = replace(_written(trained, options, job, target, pieces), steps=steps)
         asked = options.vocab_size or trained.tokenizer.vocab_size
         return replace(done, curve=_curve(job, [(asked, trained)], listener, streams))
     each_size = trained_sizes(counts, options, job.sizes, threads=job.threads, listener=listener)
     targets = [None if path is None else Target(path) for path in paths_of_sizes(job.sizes, target)]
     files = tuple(
-        _written(trained, sized(options, size), job, own, counts)
+        _written(trained, sized(options, size), job, own, pieces)
         for size, own, trained in zip(job.sizes, targets, each_size, strict=True)
     )
     trained_files = [(size, each.trained) for size, each in zip(job.sizes, files, strict=True) if each.trained]
-    return TrainedFile(counts.total, counts.unique, sizes=files, curve=_curve(job, trained_files, listener, streams))
+    return TrainedFile(*pieces, sizes=files, curve=_curve(job, trained_files, listener, streams))
 
 
 def _curve(
@@ -348,14 +350,11 @@ def _curve(
 ) -> VocabularyCurve | None:
     if job.held_out is None:
         return None
-    tokenizers = [(size, each.tokenizer) for size, each in trained]
-    return measured_curve(
-        tokenizers, job.held_out, job.d_model, threads=job.threads, listener=listener, streams=streams
-    )
+    return measured_curve(trained, job.held_out, job.d_model, threads=job.threads, listener=listener, streams=streams)
 
 
 def _written(
-    trained: Trained, options: Options, job: TrainJob, target: Target | None, counts: _core.Counts
+    trained: Trained, options: Options, job: TrainJob, target: Target | None, pieces: tuple[int, int]
 ) -> TrainedFile:
     """Write a tokenizer to its file."""
     from bpe_cli.formats import dump
@@ -374,6 +373,4 @@ def _written(
         with open_output(str(target.path)) if target.stream is None else open_stdout(target.stream) as out:
             out.write(content)
     dead = sum(1 for _ in dead_merges(trained.tokenizer.model, trained.tokenizer.withheld))
-    return TrainedFile(
-        counts.total, counts.unique, trained, options.vocab_size, dead, path=None if target is None else target.path
-    )
+    return TrainedFile(*pieces, trained, options.vocab_size, dead, path=None if target is None else target.path)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.files import Target
     from bpe_cli.reports.vocabulary_curve import VocabularyCurve
     from bpe_cli.support.blocks import Block
-    from bpe_cli.tokenizer import Tokenizer
     from bpe_cli.trainers.base import Options, Trained
 
 SIZE = "{size}"
@@ -83,7 +82,7 @@ def held_out_read(source: Source | None, streams: Streams, *, several: bool) -> 
 
 
 def measured_curve(
-    tokenizers: Iterable[tuple[int, Tokenizer]],
+    trained: Iterable[tuple[int, Trained]],
     held_out: Source | Sequence[Block],
     d_model: int | None = None,
     *,
@@ -94,7 +93,7 @@ def measured_curve(
     """Encode held-out text with each tokenizer, and put the numbers together.
 
     Args:
-        tokenizers: Sizes asked for, ascending, and the tokenizers.
+        trained: Sizes asked for, ascending, and what was trained.
         held_out: Where the text is, or the text itself.
         d_model: The dimension of an embedding; None to leave its cost out.
         threads: Number of threads. Never changes the result.
@@ -110,12 +109,13 @@ def measured_curve(
 
     streams = streams or Streams()
     measured = []
-    for size, tokenizer in tokenizers:
+    for asked, each in trained:
+        tokenizer = each.tokenizer
         if isinstance(held_out, Source):
             inputs = find_documents(held_out, streams=streams, otherwise="")
             with reading(held_out, inputs, "encoding", listener, stdin=streams.read) as blocks:
                 found = count_frequencies(tokenizer, blocks, threads=threads)
         else:
             found = count_frequencies(tokenizer, held_out, threads=threads)
-        measured.append((size, tokenizer.vocab_size, found, tokenizer.model.unk_id))
+        measured.append((asked, each.size, found, tokenizer.model.unk_id))
     return vocabulary_curve(measured, d_model)

@@ -23,7 +23,7 @@ class SizePoint:
 
     Attributes:
         asked: The size that was asked for.
-        vocab_size: The size that it has.
+        vocab_size: The size that it has, without tokens that were taken back: text never becomes them.
         tokens: How many tokens the text takes.
         bytes_per_token: The bytes of the text for each.
         used: How many different tokens occur in the text.

@@ -16,7 +16,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import chain, groupby, islice, pairwise
 from typing import Generic, Literal, TypeVar, get_args
 
 Symbol = TypeVar("Symbol", str, bytes)
@@ -268,6 +268,7 @@ def train(
     tie: Tie = "lowest-ids",
     max_token_length: int | None = None,
     prefix: Symbol | None = None,
+    unknown_separates: bool = False,
     allow: Callable[[Symbol], bool] | None = None,
 ) -> Training[Symbol]:
     """Describe a training; iterate over the result to run it step by step.
@@ -284,8 +285,8 @@ def train(
         max_token_length: Longest product in symbols of the alphabet; a longer one is never formed.
             (Hugging Face's ``max_token_length=N`` is our ``N - 1``, for N >= 3.) A token that can be
             made in several ways is as long as it was when it was first made.
-        prefix: What stands before every symbol of a word but the first; a product leaves out its
-            right part's.
+        prefix: What stands before every symbol of a word but the first; a product leaves out its right part's.
+        unknown_separates: Whether no merge crosses what is left out; else its neighbours meet.
         allow: Tells of a product's text whether it may be; see ``vetoes``.
 
     Raises:
@@ -306,8 +307,9 @@ def train(
         raise ValueError("a token appears twice in initial")
     kept: dict[tuple[Symbol, ...], int] = {}
     for word, frequency in words.items():
-        known = tuple(symbol for symbol in word if symbol in alphabet)
-        kept[known] = kept.get(known, 0) + frequency
+        runs = [tuple(run) for is_known, run in groupby(word, alphabet.__contains__) if is_known]
+        for known in runs if unknown_separates else [tuple(chain(*runs))]:
+            kept[known] = kept.get(known, 0) + frequency
     return Training(kept, tuple(initial), vocab_size, num_merges, min_frequency, tie, max_token_length, prefix, allow)
 
 

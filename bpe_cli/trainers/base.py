@@ -35,9 +35,16 @@ class Front:
         """Compile the stages.
 
         Raises:
-            ValueError: if a stage cannot be; the sentence says why.
+            UsageError: if a stage cannot be; the sentence says why.
         """
-        return _core.Stages(core_spec(self.normalizer, self.pre_tokenizer))
+        try:
+            return _core.Stages(core_spec(self.normalizer, self.pre_tokenizer))
+        except ValueError as error:
+            raise UsageError(
+                str(error),
+                hint="write the expression as in Hugging Face's files, or give the name of a pattern: "
+                "`bpe train --help --all` lists them",
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,11 @@ class Trained:
     summary: tuple[str, ...]
     shortfall: str | None = None
     present: int | None = None
+
+    @property
+    def size(self) -> int:
+        """How many tokens text can become, special ones counted."""
+        return self.tokenizer.vocab_size if self.present is None else self.present
 
 
 class Options:
@@ -130,6 +142,18 @@ class Trainer(ABC, Generic[Chosen]):
         """Return the options by which documents are chosen; nothing if all of them are learnt from."""
         return {}
 
+    def uses_counts(self, options: Chosen) -> bool:
+        """Return whether the result depends on how often text occurs: else no corpus can count for more."""
+        return True
+
+    def text_bytes(self, parts: Iterable[_core.Counts], options: Chosen) -> int:
+        """Return how much text was counted, some of it in each part: the bytes of its pieces."""
+        return sum(part.total_bytes for part in parts)
+
+    def pieces(self, counts: _core.Counts, options: Chosen) -> tuple[int, int]:
+        """Return how many pieces the text to learn from has, and how many different ones."""
+        return counts.total, counts.unique
+
     @abstractmethod
     def front(self, options: Chosen) -> Front:
         """Return the stages that text goes through before it is counted."""
@@ -140,14 +164,7 @@ class Trainer(ABC, Generic[Chosen]):
         Raises:
             UsageError: if an expression does not compile.
         """
-        try:
-            return StagedText(self.front(options).compile())
-        except ValueError as error:
-            raise UsageError(
-                str(error),
-                hint="write the expression as in Hugging Face's files, or give the name of a pattern: "
-                "`bpe train --help --all` lists them",
-            ) from error
+        return StagedText(self.front(options).compile())
 
     def slow_patterns(self, options: Chosen) -> tuple[str, ...]:
         """Return the patterns without a scanner of the core, which cut text many times slower."""

@@ -7,7 +7,7 @@ libraries, and is picked by ``compat``, is how ties are decided, how ids are giv
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,7 @@ from bpe_cli.trainers.base import (
 from bpe_cli.trainers.bbpe_options import BbpeOptions as BbpeOptions
 from bpe_cli.trainers.bbpe_rules import COMPAT as COMPAT
 from bpe_cli.trainers.bbpe_rules import Compat as Compat
-from bpe_cli.trainers.counts import items_of, mark_pieces, new_counts, read_words, refuse_nothing, small
+from bpe_cli.trainers.counts import counts_of, items_of, mark_pieces, new_counts, read_words, refuse_nothing, small
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
@@ -147,6 +147,18 @@ class Bbpe(Trainer[BbpeOptions]):
         if not options.superwords:
             return words
         return superwords.TwoCuts(words, SplitText(compile_splitter(options.run_patterns), prefix_space=False))
+
+    def text_bytes(self, parts: Iterable[_core.Counts], options: BbpeOptions) -> int:
+        """Return the bytes of the pieces; of runs of words, if words are counted besides, and without marks."""
+        if not options.superwords:
+            return super().text_bytes(parts, options)
+        return sum(len(run) * number for part in parts for run, number in superwords.runs_of(part))
+
+    def pieces(self, counts: _core.Counts, options: BbpeOptions) -> tuple[int, int]:
+        """Return how many pieces there are, and how many different ones; development sets are only measured."""
+        if options.parity:
+            counts = counts_of(parity.texts_of(counts))
+        return counts.total, counts.unique
 
     def slow_patterns(self, options: BbpeOptions) -> tuple[str, ...]:
         """Return the patterns without a scanner of the core, which cut text many times slower."""

@@ -11,13 +11,14 @@ Length: a quarter of it describes the options.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import CharacterBpe, Normalizer, PreTokenizer, SpecialToken
+from bpe_cli.stages.counting import Cutter
 from bpe_cli.stages.named_stages import WORDS, word_decoder, word_stages
 from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
@@ -39,7 +40,7 @@ from bpe_cli.trainers.counts import (
     counts_of,
     cut_tokens,
     edge_characters,
-    items_of,
+    every_item,
     kept_characters,
     mark_pieces,
     read_words,
@@ -47,7 +48,7 @@ from bpe_cli.trainers.counts import (
     small_texts,
     texts,
 )
-from bpe_cli.trainers.dictionary import read_dictionary
+from bpe_cli.trainers.dictionary import read_pieces
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
@@ -173,6 +174,11 @@ class BpeOptions(SplittingOptions):
         return self.tie or ("largest-text" if self.compat == "subword-nmt" else "lowest-ids")
 
     @property
+    def unknown_separates(self) -> bool:
+        """Whether no merge crosses a character outside the alphabet, since encoding puts ``unk_token`` there."""
+        return self.unk_token is not None and self.compat != "hf"
+
+    @property
     def all_forms(self) -> bool:
         """Whether every character is a token in all of its forms."""
         return (self.initial_alphabet or ("seen" if self.compat == "hf" else "all")) == "all"
@@ -244,13 +250,24 @@ def _alphabet(words: _core.Counts, options: BpeOptions) -> list[bytes]:
     return [character.encode("latin-1" if options.by_byte else "utf-8") for character in kept]
 
 
+def _front(options: BpeOptions) -> Front:
+    normalizer, pre_tokenizer = word_stages(options.by_byte)
+    return Front((*options.normalizer, *normalizer), pre_tokenizer if options.by_byte else options.pre_tokenizer)
+
+
 def _words(counts: _core.Counts, options: BpeOptions) -> _core.Counts:
+    """Return counts of words."""
+    return counts_of(_read([counts], options)) if options.dictionary or options.by_byte else counts
+
+
+def _read(parts: Iterable[_core.Counts], options: BpeOptions) -> Iterator[tuple[bytes, int]]:
     """Read lines of a dictionary, and visible characters as the bytes they spell, if that is what was counted."""
+    items = every_item(parts)
     if options.dictionary:
-        return read_dictionary(counts, options.end_of_word_suffix)
+        items = read_pieces(items, options.end_of_word_suffix, _front(options))
     if not options.by_byte:
-        return counts
-    return counts_of((from_visible(piece.decode()) or piece, number) for piece, number in items_of(counts))
+        return items
+    return ((from_visible(piece.decode()) or piece, number) for piece, number in items)
 
 
 def _assemble(
@@ -275,11 +292,11 @@ def _assemble(
         end_of_word_suffix=options.end_of_word_suffix,
         separate_suffix=options.suffix_form == "0.1",
     )
-    normalizer, pre_tokenizer = word_stages(options.by_byte)
+    front = _front(options)
     return Tokenizer(
         model=model,
-        normalizer=(*options.normalizer, *normalizer),
-        pre_tokenizer=pre_tokenizer if options.by_byte else options.pre_tokenizer,
+        normalizer=front.normalizer,
+        pre_tokenizer=front.pre_tokenizer,
         decoder=word_decoder(options.continuing_subword_prefix, options.end_of_word_suffix, options.by_byte),
         special_tokens=tuple(SpecialToken(content.encode(), token_id) for token_id, content in enumerate(specials)),
         unicode_version=_core.UNICODE_VERSION,
@@ -321,10 +338,18 @@ class Bpe(Trainer[BpeOptions]):
 
     def front(self, options: BpeOptions) -> Front:
         """Return the stages that text goes through; lines of a dictionary are counted as they are."""
-        if options.dictionary:
-            return Front()
-        normalizer, pre_tokenizer = word_stages(options.by_byte)
-        return Front((*options.normalizer, *normalizer), pre_tokenizer if options.by_byte else options.pre_tokenizer)
+        return Front() if options.dictionary else _front(options)
+
+    def cutter(self, options: BpeOptions) -> Cutter:
+        """Compile the cutter of texts, or of a dictionary's lines; see that its words could be cut, too."""
+        _front(options).compile()
+        return super().cutter(options)
+
+    def text_bytes(self, parts: Iterable[_core.Counts], options: BpeOptions) -> int:
+        """Return the bytes of the words; of a dictionary's, each as often as it says."""
+        if not (options.dictionary or options.by_byte):
+            return super().text_bytes(parts, options)
+        return sum(len(word) * number for word, number in _read(parts, options))
 
     def nests(self, options: BpeOptions) -> bool:
         """Return True: the merges of a smaller vocabulary are the first ones of a larger."""
@@ -374,6 +399,7 @@ class Bpe(Trainer[BpeOptions]):
             options_json(
                 initial=initial,
                 symbols=symbols,
+                unknown_separates=options.unknown_separates,
                 vocab_size=max(_core.MAX_TOKENS if size is None else size for size in sizes),
                 max_merges=_most_merges(words, options),
                 min_frequency=options.minimum,
@@ -446,6 +472,7 @@ class Bpe(Trainer[BpeOptions]):
             tie=options.tie_rule,
             max_token_length=options.max_token_length,
             prefix=prefix,
+            unknown_separates=options.unknown_separates,
             allow=lambda product: (
                 product not in reserved and (digits is None or textbook.count_digits(product) <= digits)
             ),

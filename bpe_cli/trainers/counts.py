@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, chain, islice, pairwise
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, TrainingError, UsageError
@@ -34,6 +34,11 @@ def items_of(counts: _core.Counts) -> Iterator[tuple[bytes, int]]:
     step = 1 << 16
     for start in range(0, counts.unique, step):
         yield from counts.items(start, step)
+
+
+def every_item(parts: Iterable[_core.Counts]) -> Iterator[tuple[bytes, int]]:
+    """Yield all pieces of several counts, one after the other."""
+    return chain.from_iterable(map(items_of, parts))
 
 
 def pieces_of(counts: _core.Counts) -> dict[bytes, int]:

@@ -200,6 +200,10 @@ class MaxMatchTrainer(Trainer[MaxMatchOptions]):
         """Return no stages: training itself takes whitespace out of lines."""
         return Front()
 
+    def uses_counts(self, options: MaxMatchOptions) -> bool:
+        """Return False: each different line counts once."""
+        return False
+
     def train(
         self, counts: _core.Counts, options: MaxMatchOptions, progress: Progress | None = None, threads: int = 1
     ) -> Trained:

@@ -6,7 +6,7 @@ Nothing is learnt. The corpus is the list: a token a line, with its count or wit
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -19,7 +19,7 @@ from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import most_frequent
 from bpe_cli.trainers.base import Front, Progress, Trained, Trainer
-from bpe_cli.trainers.counts import refuse_nothing, small
+from bpe_cli.trainers.counts import every_item, items_of, refuse_nothing, small
 from bpe_cli.trainers.dictionary import read_entries
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def read_tokens(counts: _core.Counts) -> dict[bytes, int | None]:
     {b'ou': 7, b'ta': None}
     """
     tokens: dict[bytes, int | None] = {}
-    for token, count in read_entries(counts):
+    for token, count in read_entries(items_of(counts)):
         known = tokens.get(token)
         tokens[token] = count if known is None else known + (count or 0)
     return tokens
@@ -87,6 +87,14 @@ class TokenListTrainer(Trainer[TokenListOptions]):
     def front(self, options: TokenListOptions) -> Front:
         """Return no stages: lines are read as they are."""
         return Front()
+
+    def uses_counts(self, options: TokenListOptions) -> bool:
+        """Return whether the longest token is looked for anywhere: of equal lengths, the most frequent is taken."""
+        return options.match == "longest"
+
+    def text_bytes(self, parts: Iterable[_core.Counts], options: TokenListOptions) -> int:
+        """Return the bytes of the tokens, each as often as it says; once if it does not."""
+        return sum(len(token) * (count or 1) for token, count in read_entries(every_item(parts)))
 
     def train(
         self, counts: _core.Counts, options: TokenListOptions, progress: Progress | None = None, threads: int = 1

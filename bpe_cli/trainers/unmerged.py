@@ -291,6 +291,10 @@ class Byte(Trainer[ByteOptions]):
         """Return no stages."""
         return Front()
 
+    def uses_counts(self, options: ByteOptions) -> bool:
+        """Return False: nothing is learnt."""
+        return False
+
     def train(
         self, counts: _core.Counts, options: ByteOptions, progress: Progress | None = None, threads: int = 1
     ) -> Trained:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -24,13 +24,14 @@ from bpe_cli.stages import (
     WordPiece,
     WordPieceDecoder,
 )
+from bpe_cli.stages.counting import Cutter
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens
-from bpe_cli.trainers.counts import cut_tokens, refuse_nothing, small_texts
-from bpe_cli.trainers.dictionary import read_dictionary
+from bpe_cli.trainers.counts import cut_tokens, every_item, refuse_nothing, small_texts
+from bpe_cli.trainers.dictionary import read_dictionary, read_pieces
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
@@ -162,7 +163,7 @@ def _front(options: WordPieceOptions) -> Front:
 
 def _words(counts: _core.Counts, options: WordPieceOptions) -> _core.Counts:
     """Read lines of a dictionary, if that is what was counted."""
-    return read_dictionary(counts) if options.dictionary else counts
+    return read_dictionary(counts, front=_front(options)) if options.dictionary else counts
 
 
 def alphabet_of(counts: _core.Counts, options: WordPieceOptions) -> Alphabet:
@@ -277,8 +278,19 @@ class WordPieceTrainer(Trainer[WordPieceOptions]):
         return options.dictionary
 
     def front(self, options: WordPieceOptions) -> Front:
-        """Return the stages that text goes through: BERT's, unless others are given; none for a dictionary."""
+        """Return the stages that text goes through: BERT's, unless others are given; none for a dictionary's lines."""
         return Front() if options.dictionary else _front(options)
+
+    def cutter(self, options: WordPieceOptions) -> Cutter:
+        """Compile the cutter of texts, or of a dictionary's lines; see that its words could be cut, too."""
+        _front(options).compile()
+        return super().cutter(options)
+
+    def text_bytes(self, parts: Iterable[_core.Counts], options: WordPieceOptions) -> int:
+        """Return the bytes of the words; of a dictionary's, each as often as it says."""
+        if not options.dictionary:
+            return super().text_bytes(parts, options)
+        return sum(len(word) * number for word, number in read_pieces(every_item(parts), front=_front(options)))
 
     def train(
         self, counts: _core.Counts, options: WordPieceOptions, progress: Progress | None = None, threads: int = 1

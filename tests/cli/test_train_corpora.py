@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bpe_cli
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.mixing import Mixture
 from bpe_cli.support.blocks import Block
@@ -85,6 +87,77 @@ def test_temperature_is_weights(folder):
     assert factors == [50, 93, 362]  # 100, 186 and 724, by their greatest common divisor
     assert trained(folder, *NAMED, "--alpha", "0.5") == trained(folder, *NAMED, *weights)
     assert trained(folder, *NAMED, "--alpha", "0.5") != trained(folder, *NAMED)
+
+
+def notes(folder, *words):
+    result = call("train", *words, "-o", "out.json", cwd=folder)
+    assert result.status == 0, result.err
+    return [line for line in result.err.splitlines() if " of the text, counted " in line]
+
+
+def test_superwords_are_weighed_as_words_are(folder):
+    """Words are counted besides runs of them, each with a mark: text is weighed once, and without marks."""
+    (folder / "short.txt").write_text(("a b c d e f g h " * 50 + "\n") * 10)
+    (folder / "long.txt").write_text(("abcdefghijklmno " * 50 + "\n") * 10)
+    words = ("--language", "s=short.txt", "--language", "l=long.txt", "--alpha", "0", "-s", "300")
+    equal = [f"note: {name}: 50.0% of the text, counted once: 50.0%" for name in "sl"]
+    assert notes(folder, *words) == equal
+    assert notes(folder, *words, "--superwords") == equal
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        ("-a", "bpe", "-s", "60"),
+        ("-a", "bpe", "--normalizer", "nfd", "--set", "by_byte=yes", "-s", "600"),
+        ("-a", "wordpiece", "--min-frequency", "1", "-s", "60"),
+    ],
+    ids=" ".join,
+)
+def test_a_dictionary_is_weighed_as_its_text(algorithm, folder):
+    words = {"en": {"low": 1000, "new": 500}, "de": {"die": 2, "der": 1, "süß": 1}}
+    for name, counts in words.items():
+        for kind, text in (
+            ("txt", "".join(f"{word}\n" * count for word, count in counts.items())),
+            ("lines", "".join(f"{word} {count}\n" for word, count in counts.items())),
+            ("dict", json.dumps(counts, indent=1)),
+        ):
+            (folder / f"{name}.{kind}").write_text(text, encoding="utf-8")
+    made = {}
+    for kind, more in (("txt", ()), ("lines", ("--set", "dictionary=yes")), ("dict", ("--set", "dictionary=yes"))):
+        corpora = [f"--language={name}={name}.{kind}" for name in words]
+        told = notes(folder, *corpora, "--alpha", "0.3", *algorithm, *more)
+        made[kind] = told, (folder / "out.json").read_bytes()
+    assert made["txt"][0][0].startswith("note: en: 99.7% of the text, counted ")
+    assert made["lines"] == made["dict"] == made["txt"]
+
+
+def test_bytes_are_weighed_and_not_how_they_are_written(folder):
+    """With ``by_byte``, words are counted in visible characters, of which some have two bytes."""
+    words = ("-a", "bpe", "--set", "by_byte=yes", "-s", "600", "--alpha", "0")
+    (folder / "a.txt").write_text("abcd " * 30)
+    (folder / "b.txt").write_text("öä " * 30, encoding="utf-8")
+    assert notes(folder, "--language", "a=a.txt", "--language", "b=b.txt", *words) == [
+        f"note: {name}: 50.0% of the text, counted once: 50.0%" for name in "ab"
+    ]
+
+
+def test_a_list_is_weighed_by_its_tokens(folder):
+    (folder / "a.list").write_text("sing 12\ning 30\n")
+    (folder / "b.list").write_text("lang\nang\n")
+    assert notes(folder, "--language", "a=a.list", "--language", "b=b.list", "--alpha", "0", "-a", "list") == [
+        "note: a: 95.2% of the text, counted 100 times: 50.0%",
+        "note: b: 4.8% of the text, counted 1,971 times: 50.0%",
+    ]
+
+
+def test_a_dictionary_without_any_count_has_no_text(folder):
+    (folder / "none.txt").write_text("low 0\n")
+    words = "--language en=some.txt --language de=none.txt --alpha 0 -a bpe --set dictionary=yes -s 30 -o out.json -q"
+    (folder / "some.txt").write_text("low 5\n")
+    assert call("train", *words.split(), cwd=folder) == (
+        2, b"", error("there is nothing to train on: the corpus 'de' has no text", None)
+    )  # fmt: skip
 
 
 @given(st.lists(st.integers(1, 10**12), min_size=2, max_size=5), st.integers(0, 20))
@@ -208,6 +281,16 @@ def test_a_large_sample_comes_in_blocks(monkeypatch):
             "give one of them",
         ),
         (
+            "--language a=en.txt --language b=th.txt --weight a=3 -a maxmatch",
+            "--weight says how often a corpus counts, and the result of this algorithm does not depend on that",
+            "leave it out",
+        ),
+        (
+            "--language a=en.txt --language b=th.txt --alpha 0.3 -a list --set match=max-match",
+            "--alpha says how often a corpus counts, and the result of this algorithm does not depend on that",
+            "leave it out",
+        ),
+        (
             "--language a=en.txt --language b=th.txt --weight a=999999999 --weight b=1/999999999",
             "the weights are too large: the counts pass 2^63",
             "give smaller ones, or simpler ratios",
@@ -222,6 +305,14 @@ def test_refusals(words, message, hint, folder):
         error(message, hint),
     )
     assert not (folder / "out.json").exists()
+
+
+@pytest.mark.parametrize("algorithm", ["maxmatch", "byte"])
+@pytest.mark.parametrize("how", [{"weights": {"a": 2}}, {"alpha": 0.3}], ids=str)
+def test_the_library_refuses_weights_that_change_nothing_too(algorithm, how):
+    with pytest.raises(UsageError, match="the result of this algorithm does not depend on that") as caught:
+        bpe_cli.train({"a": ["ab"], "b": ["cd"]}, algorithm, **how)
+    assert f"`{next(iter(how))}` says" in caught.value.message
 
 
 @pytest.mark.parametrize("alpha", [Fraction(-1), Fraction(3, 2), Fraction(1, 2000)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,18 @@ def test_the_library_does_the_same(words: tuple[str, ...], options: dict[str, An
     texts = {name: [text] for name, text in TEXTS.items()}
     expected = train(texts, vocab_size=300, parity=True, **options)
     assert formats.load(folder / "out.json").model == expected.model
+
+
+@pytest.mark.parametrize("words", [(), DEV, ("--ratio", "th=3")])
+def test_the_summary_counts_the_text_to_learn_from_once(words: tuple[str, ...], folder: Path) -> None:
+    """Not what is only measured, nor a piece again for each language that has it."""
+    sizes = ("--parity", "-s", "300", "-o", "out.json"), ("--parity", "-s", "290,300", "-o", "out-{size}.json")
+    together = call("train", *NAMED, "-s", "300", "-o", "plain.json", cwd=folder).err
+    pieces = re.findall(r"^([\d,]+ pieces, \d+ different) -> ", together, flags=re.MULTILINE)
+    assert len(pieces) == 1
+    for more in sizes:
+        summary = call("train", *NAMED, *words, *more, cwd=folder).err
+        assert re.findall(r"^(.* pieces, .* different) -> ", summary, flags=re.MULTILINE) == pieces
 
 
 @pytest.mark.parametrize("words", [(), DEV, ("--ratio", "th=3"), ("--max-memory", "1", "-j", "3")])

@@ -99,7 +99,8 @@ class Training:
     def second(self, merges: Iterable[Pair]) -> tuple[list[Pair], bpe.Training[bytes]]:
         """Return the merges that the second stage takes over, and what it does with the runs after them."""
         runs, kept = inherit(self.runs, merges)
-        tokens = list(dict.fromkeys([*self.initial, *(left + right for left, right in kept)]))
+        products = dict.fromkeys(left + right for left, right in kept)
+        tokens = [*self.initial, *(product for product in products if product not in self.initial)]
         first, longest = self.words.allow, self.words.max_token_length
 
         def allow(token: bytes) -> bool:

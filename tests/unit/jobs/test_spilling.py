@@ -19,11 +19,11 @@ from bpe_cli.jobs import spilling
 from bpe_cli.jobs.count import load_counts, save_counts
 from bpe_cli.jobs.languages import by_language
 from bpe_cli.jobs.mixing import Mixture, NamedCorpus, mixed
-from bpe_cli.jobs.spilling import CountsOnDisk, Spilling, count_within, in_memory
+from bpe_cli.jobs.spilling import CountsOnDisk, Spilling, count_within, in_memory, parts_of
 from bpe_cli.jobs.train import TrainJob, train_file
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.listening import Silence
-from bpe_cli.trainers import trainer_for
+from bpe_cli.trainers import bpe, token_list, trainer_for, wordpiece
 from bpe_cli.trainers.bbpe_options import BbpeOptions
 from bpe_cli.trainers.counts import counts_of, items_of, new_counts
 from bpe_cli.trainers.sentencepiece import SentencePieceOptions
@@ -161,14 +161,39 @@ def counted_apart(max_memory):
 
 @pytest.mark.parametrize("weights", [{}, {"1": Fraction(3, 2)}], ids=str)
 def test_corpora_are_mixed_on_disk(weights):
-    expected = mixed(counted_apart(1 << 30), Mixture(weights), 1 << 30)
-    found = mixed(counted_apart(SMALL), Mixture(weights), SMALL)
+    expected = mixed(counted_apart(1 << 30), Mixture(weights), OPTIONS, 1 << 30)
+    found = mixed(counted_apart(SMALL), Mixture(weights), OPTIONS, SMALL)
     assert isinstance(expected, _core.Counts)
     assert isinstance(found, CountsOnDisk)
     with found:
         assert b"".join(found.chunks()) == expected.dump()
         assert [found.unique, found.total] == [expected.unique, expected.total]
     assert len(expected.dump()) > SMALL
+
+
+WORDS = [b"x" * 30 + b"%d" % number for number in range(300)]
+LINES = b"\n".join(word + b" 7" for word in WORDS)
+JSON = b"{" + b",\n".join(b'"%s": 7' % word for word in WORDS) + b"}"
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (BbpeOptions(300, superwords=True), b"\n".join(WORDS)),
+        (bpe.Options(300, by_byte=True), b"\n".join(WORDS)),
+        (bpe.Options(300, dictionary=True), LINES),
+        (wordpiece.Options(300, dictionary=True), JSON),  # whose first lines alone say that it is JSON
+        (token_list.Options(), JSON),
+    ],
+)
+def test_what_is_on_disk_is_weighed_as_in_memory(options, text):
+    trainer = trainer_for(options)
+    documents = text.split(b"\n") if trainer.takes_lines(options) else [text]
+    counted = [count_within(trainer, [Block.of(documents)], options, max_memory=memory) for memory in (1 << 30, SMALL)]
+    memory, disk = (trainer.text_bytes(parts_of(each), options) for each in counted)
+    assert isinstance(counted[1], CountsOnDisk)
+    with counted[1]:
+        assert memory == disk > len(text) - 300
 
 
 def test_languages_are_put_together_on_disk():

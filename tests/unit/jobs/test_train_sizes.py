@@ -54,6 +54,14 @@ def test_held_out_text_may_be_texts_or_files(tmp_path):
     assert texts.to_svg() == files.to_svg()
 
 
+def test_tokens_that_were_taken_back_are_not_of_the_vocabulary():
+    """Text never becomes them: their ids are behind all others, and need no embeddings."""
+    report = train(ENGLISH, "picky", sizes=(14, 16), held_out=ENGLISH, d_model=8, threshold=0.6)
+    assert [tokenizer.vocab_size for tokenizer in report.tokenizers.values()] == [15, 22]
+    assert report.curve is not None
+    assert [(point.vocab_size, point.embedding_parameters) for point in report.curve.sizes] == [(14, 112), (16, 128)]
+
+
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [

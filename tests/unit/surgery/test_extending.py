@@ -56,7 +56,15 @@ def test_bytes_at_once_and_in_two_goes(words, first, second, compat, special):
     st.integers(0, 8),
     st.integers(1, 8),
     st.sampled_from(["lowest-ids", "first-seen", "largest-text"]),
-    st.sampled_from([{}, {"suffix_form": "0.1"}, {"end_of_word_suffix": "", "continuing_subword_prefix": "##"}]),
+    st.sampled_from(
+        [
+            {},
+            {"suffix_form": "0.1"},
+            {"end_of_word_suffix": "", "continuing_subword_prefix": "##"},
+            {"limit_alphabet": 2},
+            {"limit_alphabet": 2, "unk_token": None},
+        ]
+    ),
 )
 def test_characters_at_once_and_in_two_goes(words, first, second, tie, options):
     once = characters(words, first + second, tie=tie, **options)

@@ -131,6 +131,40 @@ def test_an_alphabet_can_be_limited():
     assert tokens(train({b"a\xff": 3}, **few).tokenizer) == ["a"], "a byte that is not a character is unknown"
 
 
+@pytest.mark.parametrize("end", ["", "</w>"])
+@pytest.mark.parametrize(
+    ("options", "crosses"),
+    [
+        ({}, False),
+        ({"fuse_unk": True}, False),
+        ({"compat": "subword-nmt"}, False),
+        ({"unk_token": None}, True),
+        ({"compat": "hf", "min_frequency": 2}, True),
+    ],
+    ids=str,
+)
+def test_merges_cross_an_unknown_character_as_in_encoding(options, crosses, end):
+    """``ab`` stands nowhere: encoding puts an unknown token in between, or leaves the character out."""
+    words = {"a一b": 40, "a丁b": 40, "ac": 3}
+    alphabet = {"limit_alphabet": 3, "characters": "c", "end_of_word_suffix": end}
+    tokenizer = train(words, vocab_size=99, **alphabet, **options).tokenizer
+    assert merges(tokenizer) == [*[f"a b{end}"] * crosses, f"a c{end}"]
+    if options.get("compat") != "hf":
+        known = [token_id for token_id in tokenizer.encode("a一b") if token_id != tokenizer.model.unk_id]
+        assert len(known) == 2 - crosses
+
+
+def test_bytes_outside_the_alphabet_separate_too():
+    words = {to_visible(word): count for word, count in ((b"a\xc3b", 40), (b"a\xc4b", 40), (b"ac", 3))}
+    options = {"vocab_size": 99, "by_byte": True, "initial_alphabet": "seen", "limit_alphabet": 3, "characters": "c"}
+    for end in ("", "</w>"):
+        found = [
+            merges(train(words, end_of_word_suffix=end, unk_token=unknown, **options).tokenizer)
+            for unknown in ("<unk>", None)
+        ]
+        assert found == [[f"a c{end}"], [f"a b{end}", f"a c{end}"]]
+
+
 def test_vetoes():
     words = {"a12": 9, "un|do": 5, "undo": 1}
     tokenizer = train(words, vocab_size=99, max_digits=1, boundary_mark="|", end_of_word_suffix="").tokenizer
@@ -145,7 +179,8 @@ def test_a_special_token_can_be_a_character():
 
 
 def test_steps_are_the_same_training():
-    for extra in ({}, {"suffix_form": "0.1"}, {"continuing_subword_prefix": "##"}, {"initial_alphabet": "seen"}):
+    for extra in ({}, {"suffix_form": "0.1"}, {"continuing_subword_prefix": "##"}, {"initial_alphabet": "seen"},
+                  {"limit_alphabet": 6}, {"limit_alphabet": 6, "unk_token": None}):  # fmt: skip
         options = bpe.Options(vocab_size=60, special_tokens=("<s>",), **extra)
         lines = [
             line for line in training_lines(bpe.TRAINER.steps(counts_of(WALK), options)) if line.startswith("step")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from array import array
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -46,10 +46,12 @@ def text(token: bytes) -> str:
 
 
 def book(
-    words: Mapping[tuple[str, ...], int], initial: list[str], **options: Any
+    words: Mapping[tuple[str, ...], int], initial: list[str], outside: Collection[str] = (), **options: Any
 ) -> tuple[list[tuple[str, str, int]], list[str]]:
     """Train by the book; decorated symbols that are not among the initial tokens stand behind them, sorted."""
-    added = sorted(set(count_symbols(words)) - set(initial), key=lambda symbol: symbol.encode("utf-8", "replace"))
+    added = sorted(
+        set(count_symbols(words)) - {*initial, *outside}, key=lambda symbol: symbol.encode("utf-8", "replace")
+    )
     training = train(words, initial=[*initial, *added], **options)
     return [(*step.pair, step.count) for step in training], training.tokens()
 
@@ -216,6 +218,37 @@ def test_characters_are_merged_by_the_book(tie, prefix, suffix, separate):
             symbols=range(len(initial) - len(known), len(initial)), **options,
         )  # fmt: skip
         expected = book(words, initial, prefix=prefix, allow=allow, **options)
+        assert [(text(left), text(right), count) for left, right, count in merges] == expected[0], pieces
+        assert [text(token) for token in tokens] == expected[1], pieces
+        compared()
+
+
+@at_least(20)
+@pytest.mark.parametrize("separates", [False, True])
+@pytest.mark.parametrize("tie", TIES)
+@pytest.mark.parametrize(
+    ("prefix", "suffix", "separate", "by_character"),
+    [("", "", False, True), ("", "", False, False), ("#", "_", False, True), ("", "_", True, True)],
+)
+def test_what_is_outside_the_alphabet_separates_or_is_left_out_by_the_book(
+    prefix, suffix, separate, by_character, tie, separates
+):
+    draw = random.Random(f"{tie}{prefix}{suffix}{separate}")
+    letters = "abcd你" if by_character else "abcde"
+    for _ in range(more(25, 80)):
+        pieces = small_corpus(draw, letters)
+        known = sorted(draw.sample(letters, 3))
+        forms = (before + letter + after for letter in letters for before in ("", prefix) for after in ("", suffix))
+        outside = {form for form in forms if not any(letter in form for letter in known)}
+        words = character_words(
+            {text(piece): count for piece, count in pieces.items()}, end=suffix, glued=not separate, prefix=prefix
+        )
+        options: dict[str, Any] = {"tie": tie, "vocab_size": 30, "unknown_separates": separates}
+        merges, tokens = learn(
+            pieces, [letter.encode() for letter in known], continuing_subword_prefix=prefix,
+            end_of_word_suffix=suffix, separate_suffix=separate, by_character=by_character, **options,
+        )  # fmt: skip
+        expected = book(words, known, outside, prefix=prefix, **options)
         assert [(text(left), text(right), count) for left, right, count in merges] == expected[0], pieces
         assert [text(token) for token in tokens] == expected[1], pieces
         compared()

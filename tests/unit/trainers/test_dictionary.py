@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_cli
-from bpe_cli.errors import InputError
+from bpe_cli.errors import InputError, TrainingError, UsageError
+from bpe_cli.stages import NFKC
+from bpe_cli.trainers.base import Front
 from bpe_cli.trainers.counts import counts_of, pieces_of
 from bpe_cli.trainers.dictionary import read_dictionary
 from bpe_cli.trainers.token_list import read_tokens
@@ -111,3 +113,49 @@ def test_words_with_counts_are_worth_their_repetition(algorithm, options):
     words = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
     counted = bpe_cli.train([json.dumps(words)], algorithm, dictionary=True, **options)
     assert counted == bpe_cli.train([f"{word}\n" * count for word, count in words.items()], algorithm, **options)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options"),
+    [
+        ("wordpiece", {}),
+        ("wordpiece", {"lowercase": False}),
+        ("wordpiece", {"rule": "tensorflow", "min_frequency": 1}),
+        ("wordpiece", {"normalizer": "nfkc", "pre_tokenizer": "whitespace"}),
+        ("bpe", {"normalizer": "lowercase"}),
+        ("bpe", {"pre_tokenizer": "bert", "tie": "first-seen"}),
+        ("bpe", {"pattern": "[aeiou]|[^aeiou]+"}),
+        ("bpe", {"normalizer": "lowercase", "by_byte": True, "vocab_size": 540}),
+    ],
+)
+def test_words_go_through_the_stages_as_text_does(algorithm, options):
+    """They become other words, several pieces or none."""
+    words = {"Hug": 10, "hug": 3, "Pug's": 5, "PUN": 12, "Été": 4, "Ｈug": 2, "\u200b": 7, "don't": 6}
+    options = {"vocab_size": 60, **options}
+    lines = [f"{word} {count}" for word, count in words.items()]
+    counted = bpe_cli.train(["\n".join(lines)], algorithm, dictionary=True, documents="lines", **options)
+    assert counted == bpe_cli.train([word for word, count in words.items() for _ in range(count)], algorithm, **options)
+
+
+def test_a_dictionary_of_which_the_stages_leave_nothing_has_no_text():
+    with pytest.raises(TrainingError, match="the corpus has no text"):
+        bpe_cli.train(["\u200b 5"], "wordpiece", dictionary=True, vocab_size=20)
+
+
+def test_a_pattern_for_words_that_does_not_compile_is_refused():
+    with pytest.raises(UsageError, match="does not compile"):
+        bpe_cli.train(["a 5"], "bpe", dictionary=True, pattern="(", vocab_size=20)
+
+
+def test_a_word_that_takes_too_long_to_cut_is_named():
+    with pytest.raises(TrainingError, match=r"the word b'aaaaaa.*' of the dictionary cannot be cut"):
+        bpe_cli.train([f"{'a' * 40}c 5"], "bpe", dictionary=True, pattern=r"(a*)*(\1)(?=d)b", vocab_size=20)
+
+
+def test_words_that_stages_make_too_long_for_their_counts_are_refused():
+    front = Front((NFKC(),))
+    lines = counts_of([(f"ﷺ {10**14}".encode(), 9000)])
+    assert pieces_of(read_dictionary(lines)) == {"ﷺ".encode(): 9 * 10**17}
+    with pytest.raises(InputError, match=r"are too large: with what the word b'.*' becomes") as caught:
+        read_dictionary(lines, front=front)
+    assert caught.value.hint == "divide all counts by the same number"

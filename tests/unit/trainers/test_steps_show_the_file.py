@@ -6,6 +6,7 @@ import itertools
 import random
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from bpe_cli.stages.events import SPLIT, replayed, triples
 from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import wordpiece
+from bpe_cli.trainers.base import Front
 from bpe_cli.trainers.dictionary import read_dictionary
 from bpe_cli.views.training_steps import display, training_lines
 from tests.thorough import more
@@ -81,7 +83,7 @@ def check(kind: Kind, options: Any, counts: Any, told: list[str], saved: Tokeniz
     elif kind.name == "wordpiece" and options.learner == "tensorflow":
         assert told[-1].removeprefix("  tokens  ").split("  ") == tokens
     elif kind.name == "wordpiece":
-        words = read_dictionary(counts) if options.dictionary else counts
+        words = read_dictionary(counts, front=front_of(options)) if options.dictionary else counts
         initial = wordpiece.initial_tokens(options, wordpiece.alphabet_of(words, options))
         products = [match[3] for match in map(_STEP.fullmatch, told) if match]
         assert unique([*map(display, initial), *products]) == tokens
@@ -107,6 +109,11 @@ def check(kind: Kind, options: Any, counts: Any, told: list[str], saved: Tokeniz
         assert rows[16:] == specials
         first = len(specials) if options.special_first else 0
         assert [to_visible(saved.token_bytes(first + number)) for number in range(256)] == table
+
+
+def front_of(options: wordpiece.Options) -> Front:
+    """Return the stages of the words of a dictionary."""
+    return wordpiece.TRAINER.front(replace(options, dictionary=False))
 
 
 def events(model: EventBpe, tokens: list[str]) -> Iterator[str]:

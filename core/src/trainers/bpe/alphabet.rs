@@ -3,6 +3,7 @@
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
+use super::cells::SEPARATOR;
 use super::options::{Decoration, Options};
 use crate::error::{Result, invalid};
 use crate::text::character_len;
@@ -15,7 +16,7 @@ pub type Ids = HashMap<Vec<u8>, u32, RandomState>;
 
 /// From pieces to symbols.
 pub enum Alphabet {
-    /// The symbol of each byte, when nothing is written around symbols.
+    /// The cell of each byte, when nothing is written around symbols.
     Bytes(Box<[u32; 256]>),
     /// Everything else.
     Spelt(Box<Spelling>),
@@ -39,7 +40,12 @@ impl Alphabet {
             }
         }
         if plain {
-            let mut bytes = Box::new([NO_SYMBOL; 256]);
+            let outside = if options.unknown_separates {
+                SEPARATOR
+            } else {
+                NO_SYMBOL
+            };
+            let mut bytes = Box::new([outside; 256]);
             for (token, id) in symbols {
                 bytes[token[0] as usize] = id;
             }
@@ -47,6 +53,7 @@ impl Alphabet {
         }
         Ok(Self::Spelt(Box::new(Spelling {
             by_character: options.by_character,
+            unknown_separates: options.unknown_separates,
             decoration: options.decoration.clone(),
             mark: options.boundary_mark.clone(),
             alphabet: symbols
@@ -60,9 +67,9 @@ impl Alphabet {
         })))
     }
 
-    /// Appends the symbols of a piece; what is outside the alphabet is left out, and `separator` stands
-    /// for a boundary mark.
-    pub fn lay_out(&mut self, piece: &[u8], separator: u32, cells: &mut Vec<u32>) {
+    /// Appends the symbols of a piece. A separator stands for a boundary mark; for what is outside the alphabet
+    /// too, or nothing.
+    pub fn lay_out(&mut self, piece: &[u8], cells: &mut Vec<u32>) {
         match self {
             Self::Bytes(ids) => cells.extend(
                 piece
@@ -70,7 +77,7 @@ impl Alphabet {
                     .map(|&byte| ids[byte as usize])
                     .filter(|&id| id != NO_SYMBOL),
             ),
-            Self::Spelt(spelling) => spelling.lay_out(piece, separator, cells),
+            Self::Spelt(spelling) => spelling.lay_out(piece, cells),
         }
     }
 }
@@ -78,6 +85,7 @@ impl Alphabet {
 /// Spells pieces with decorated symbols.
 pub struct Spelling {
     by_character: bool,
+    unknown_separates: bool,
     decoration: Decoration,
     mark: Vec<u8>,
     /// The ids of each symbol's forms: index 1 is the first in a piece, 2 the last, 3 both.
@@ -91,7 +99,7 @@ pub struct Spelling {
 }
 
 impl Spelling {
-    fn lay_out(&mut self, piece: &[u8], separator: u32, cells: &mut Vec<u32>) {
+    fn lay_out(&mut self, piece: &[u8], cells: &mut Vec<u32>) {
         let mut units = std::mem::take(&mut self.units);
         units.clear();
         let mut at = 0;
@@ -113,10 +121,11 @@ impl Spelling {
         let last = units.iter().rposition(Option::is_some);
         for (place, unit) in units.iter().enumerate() {
             match unit {
-                None => cells.push(separator),
+                None => cells.push(SEPARATOR),
                 Some((start, end)) => {
                     let (first, last) = (first == Some(place), last == Some(place));
-                    cells.extend(self.form(&piece[*start..*end], first, last));
+                    let outside = self.unknown_separates.then_some(SEPARATOR);
+                    cells.extend(self.form(&piece[*start..*end], first, last).or(outside));
                     if last && self.decoration.separate_suffix {
                         let suffix = self.decoration.suffix.clone();
                         cells.push(self.id_of(suffix));
@@ -165,7 +174,7 @@ impl Spelling {
 
     /// Gives the forms that became tokens, sorted, so that their ids do not depend on the order of the
     /// text; and renumbers the cells by that.
-    pub fn settle(self, separator: u32, cells: &mut [u32]) -> Vec<Vec<u8>> {
+    pub fn settle(self, cells: &mut [u32]) -> Vec<Vec<u8>> {
         let mut order: Vec<usize> = (0..self.added.len()).collect();
         order.sort_unstable_by_key(|&met| &self.added[met]);
         let mut renumbered = vec![0; order.len()];
@@ -173,7 +182,7 @@ impl Spelling {
             renumbered[met] = self.initial + place as u32;
         }
         for cell in cells {
-            if *cell != separator && *cell >= self.initial {
+            if *cell != SEPARATOR && *cell >= self.initial {
                 *cell = renumbered[(*cell - self.initial) as usize];
             }
         }

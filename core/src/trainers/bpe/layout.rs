@@ -22,7 +22,7 @@ impl Trainer {
         let mut trainer = Self::without_pieces(options)?;
         let mut alphabet = Alphabet::new(options, &trainer.corpus.tokens.ids)?;
         for (piece, count) in in_order(pieces, options.tie) {
-            let lay_out = |cells: &mut Vec<u32>| alphabet.lay_out(piece, SEPARATOR, cells);
+            let lay_out = |cells: &mut Vec<u32>| alphabet.lay_out(piece, cells);
             trainer.corpus.cells.push(count, lay_out)?;
         }
         trainer.take_symbols(alphabet, &options.symbols);
@@ -88,7 +88,7 @@ impl Trainer {
             }
             Alphabet::Spelt(spelling) => {
                 let cells = cells.symbols();
-                tokens.extend(spelling.settle(SEPARATOR, cells));
+                tokens.extend(spelling.settle(cells));
                 for &cell in cells.iter().filter(|&&cell| cell != SEPARATOR) {
                     tokens.lengths[cell as usize] = 1;
                 }

@@ -47,6 +47,9 @@ pub struct Options {
     /// Which of them are symbols, undecorated; text outside this alphabet is left out.
     #[serde(default)]
     pub symbols: Vec<u32>,
+    /// Whether no merge crosses what is left out, as encoding has it where an unknown token stands there.
+    #[serde(default)]
+    pub unknown_separates: bool,
     /// Stop when there are so many tokens.
     pub vocab_size: usize,
     /// Stop after so many merges.

@@ -16,7 +16,6 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
 use super::alphabet::Alphabet;
-use super::cells::SEPARATOR;
 use super::pairs::pack;
 use crate::error::Result;
 use crate::threads;
@@ -98,7 +97,7 @@ impl<'a> Replay<'a> {
             ends.clear();
             ends.push(0);
             for (piece, _) in some {
-                alphabet.lay_out(piece, SEPARATOR, &mut symbols);
+                alphabet.lay_out(piece, &mut symbols);
                 ends.push(symbols.len());
             }
             let mut counts = some.iter().map(|&(_, count)| count);

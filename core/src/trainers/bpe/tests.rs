@@ -206,6 +206,35 @@ fn characters_can_be_symbols() {
 }
 
 #[test]
+fn merges_cross_what_is_left_out_unless_it_separates() {
+    let bytes = options(Tie::LowestIds, 9);
+    let characters = Options {
+        by_character: true,
+        decoration: Decoration {
+            suffix: b"$".to_vec(),
+            ..Decoration::default()
+        },
+        ..bytes.clone()
+    };
+    let pieces = [(b"axb".to_vec(), 4), (b"cd".to_vec(), 3)];
+    for (left_out, end) in [(bytes, ""), (characters, "$")] {
+        let merge = |left: &str, right, count| {
+            let right: String = [right, end].concat();
+            (left.as_bytes().to_vec(), right.into_bytes(), count)
+        };
+        assert_eq!(
+            texts(&learn(&pieces, &left_out)),
+            [merge("a", "b", 4), merge("c", "d", 3)]
+        );
+        let separating = Options {
+            unknown_separates: true,
+            ..left_out
+        };
+        assert_eq!(texts(&learn(&pieces, &separating)), [merge("c", "d", 3)]);
+    }
+}
+
+#[test]
 fn contradictions_are_named() {
     let broken = Options {
         symbols: vec![7],

@@ -44,6 +44,13 @@ def test_what_is_taken_over_depends_on_what_has_stood_side_by_side():
     assert kept == [(b"a", b"b"), (b"b", b"c")], "b c stood there before a b took the b; c d never did"
 
 
+def test_special_tokens_without_text_keep_a_place_each():
+    initial = [b"", b"", b" ", b"a", b"b"]
+    training = train({b"ab": 9, b" ab": 9}, {b"ab ab": 9}, initial=initial, vocab_size=7, switch=1)
+    assert training.second([(b"a", b"b")])[1].initial == (*initial, b"ab")
+    assert training.merges() == [(b"a", b"b"), (b" ", b"ab")]
+
+
 def test_no_piece_crosses_a_line_end():
     text = b"a\r\n\nb\rc\x0bd"
     assert b"".join(lines_of(text)) == text
