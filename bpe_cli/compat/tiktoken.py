@@ -18,6 +18,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from bpe_cli import _core
+from bpe_cli.compat.patterns import LEFT_TO_THEIRS, as_theirs
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import RankBpe, SpecialToken, Split
 from bpe_cli.stages.patterns import scanner_for
@@ -105,11 +106,11 @@ class Encoding:
         try:
             # What no piece covers is dropped by tiktoken; the patterns that have a scanner cover all.
             covers = scanner_for(pat_str) is not None
-            split = Split(pat_str) if covers else Split(pat_str, behavior="Removed", invert=True)
+            split = Split(pat_str) if covers else Split(as_theirs(pat_str), behavior="Removed", invert=True)
             tokenizer = Tokenizer(RankBpe(Vocabulary.from_ids(mergeable_ranks)), (split,), name=name)
             tokenizer.encode_block(Block.of([]))  # compiles it
         except (FormatError, UsageError, ValueError) as error:
-            raise ValueError(str(error)) from error
+            raise ValueError(str(error).replace(LEFT_TO_THEIRS, "", 1)) from error
         self._set(name, pat_str, special_tokens, max_token_value, tokenizer)
         self.__dict__["_mergeable_ranks"] = mergeable_ranks
 
