@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from functools import cache
 
 import pytest
@@ -119,3 +120,23 @@ def test_a_pattern_that_does_not_compile_is_shown_as_it_was_given():
     with pytest.raises(ValueError, match="does not compile") as caught:
         ours.Encoding("x", pat_str="(?i)[a-z", mergeable_ranks={b"a": 0}, special_tokens={})
     assert '"(?i)[a-z"' in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [(r"\x{61}+|.", "ab"), (r"[[:alpha:]]+|.", "aé"), (KIMI, "ab东京"), (KIMI, "a b"), ("a+|b", "bx"),
+     (r"\w+$|.|\n", "ab\n"), ("b", "xx"), (r"\s+|\w+", "a \n "), (r"\s|\w+", "a \n ")],
+)  # fmt: skip
+def test_what_a_text_may_become_goes_by_the_same_pattern(pattern, text):
+    """Its last piece was found by the `regex` module, whatever cut the text."""
+    ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b" \n": 257}
+    specials = {" ": 300, "<s>": 301}
+    options = {"pat_str": pattern, "mergeable_ranks": ranks, "special_tokens": specials}
+    one, other = ours.Encoding("x", **options), theirs.Encoding("x", **options)
+    for each in (text, f"<s>{text}", f"{text}<s>", f"a  {text}"):
+        for ways in ({"allowed_special": "all"}, {"disallowed_special": ()}):
+            found, expected = (kind.encode_with_unstable(each, **ways) for kind in (one, other))
+            assert found[0] == expected[0], each
+            assert Counter(map(tuple, found[1])) == Counter(map(tuple, expected[1])), each
+    for data in (text.encode() + b"\xff", b"\xff" + text.encode(), text.encode()):
+        assert one._encode_bytes(data) == other._encode_bytes(data)
