@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from bpe_cli import _core
+from bpe_cli.compat.patterns import LEFT_TO_THEIRS, as_theirs
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import RankBpe, SpecialToken, Split
 from bpe_cli.stages.patterns import scanner_for
@@ -25,6 +26,7 @@ from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.cached import cached_property
 from bpe_cli.support.lazy_modules import numpy_to
+from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 
 if TYPE_CHECKING:
@@ -106,11 +108,11 @@ class Encoding:
         try:
             # What no piece covers is dropped by tiktoken; the patterns that have a scanner cover all.
             covers = scanner_for(pat_str) is not None
-            split = Split(pat_str) if covers else Split(pat_str, behavior="Removed", invert=True)
+            split = Split(pat_str) if covers else Split(as_theirs(pat_str), behavior="Removed", invert=True)
             tokenizer = Tokenizer(RankBpe(Vocabulary.from_ids(mergeable_ranks)), (split,), name=name)
             tokenizer.encode_block(Block.of([]))  # compiles it
         except (FormatError, UsageError, ValueError) as error:
-            raise ValueError(str(error)) from error
+            raise ValueError(str(error).replace(LEFT_TO_THEIRS, "", 1)) from error
         self._set(name, pat_str, special_tokens, max_token_value, tokenizer)
         self.__dict__["_mergeable_ranks"] = mergeable_ranks
 
@@ -189,28 +191,28 @@ class Encoding:
         ids: npt.NDArray[np.uint32] = numpy.frombuffer(self._batch([data], matcher).ids, dtype=numpy.uint32)
         return ids
 
-    def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
+    def encode_ordinary_batch(self, text: list[str], *, num_threads: int | None = 8) -> list[list[int]]:
         """Return the ids of several texts as ``encode_ordinary`` does, using several threads."""
-        _check_threads(num_threads)
-        return self._batch([_utf8(each) for each in text], None, num_threads).to_lists()
+        threads = _threads(num_threads)
+        return self._batch([_utf8(each) for each in text], None, threads).to_lists()
 
     def encode_batch(
         self,
         text: list[str],
         *,
-        num_threads: int = 8,
+        num_threads: int | None = 8,
         allowed_special: Literal["all"] | AbstractSet[str] = frozenset(),
         disallowed_special: Literal["all"] | Collection[str] = "all",
     ) -> list[list[int]]:
         """Return the ids of several texts as ``encode`` does, using several threads."""
         allowed, disallowed = self._meant(allowed_special, disallowed_special)
         disallowed = disallowed if isinstance(disallowed, frozenset) else frozenset(disallowed)
-        _check_threads(num_threads)
+        threads = _threads(num_threads)
         documents = []
         for each in text:
             self._refuse(each, disallowed)
             documents.append(_utf8(each))
-        return self._batch(documents, self._matcher(allowed), num_threads).to_lists()
+        return self._batch(documents, self._matcher(allowed), threads).to_lists()
 
     def encode_with_unstable(
         self,
@@ -302,15 +304,15 @@ class Encoding:
         return b"".join(contents).decode("utf-8", errors="strict"), offsets
 
     def decode_batch(
-        self, batch: Sequence[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
+        self, batch: Sequence[Sequence[int]], *, errors: str = "replace", num_threads: int | None = 8
     ) -> list[str]:
         """Return the text of each list of ids."""
-        _check_threads(num_threads)
+        _threads(num_threads)
         return [self.decode(tokens, errors=errors) for tokens in batch]
 
-    def decode_bytes_batch(self, batch: Sequence[Sequence[int]], *, num_threads: int = 8) -> list[bytes]:
+    def decode_bytes_batch(self, batch: Sequence[Sequence[int]], *, num_threads: int | None = 8) -> list[bytes]:
         """Return the bytes of each list of ids."""
-        _check_threads(num_threads)
+        _threads(num_threads)
         return [self.decode_bytes(tokens) for tokens in batch]
 
     # -- tokens --------------------------------------------------------------------------------
@@ -582,9 +584,13 @@ def _utf8(text: str, *, strict: bool = False) -> bytes:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode("utf-8")
 
 
-def _check_threads(number: int) -> None:
+def _threads(number: int | None) -> int:
+    """Return how many threads are meant: None is for what the machine has processors for."""
+    if number is None:
+        return usable_threads(None)
     if number <= 0:
         raise ValueError("max_workers must be greater than 0")
+    return number
 
 
 @lru_cache(maxsize=128)

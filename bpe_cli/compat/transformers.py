@@ -8,9 +8,11 @@ do not know is an error, raised by ``patch`` or when a text is encoded; so is a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
+from functools import partial
 from threading import Lock
 from typing import Any
+from weakref import WeakSet
 
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.tokenizer import Tokenizer
@@ -31,11 +33,17 @@ __all__ = ["PreTrainedTokenizerFast", "patch"]
 _CHANGES = {"add_tokens", "add_special_tokens", "train", "train_from_iterator"}
 """Methods after which our tokenizer is another."""
 
-_STATE = {"encode_special_tokens"}
-"""Attributes that it does not depend on."""
+_OF_A_CALL = {"truncation", "padding", "encode_special_tokens"}
+"""Attributes that it does not depend on: transformers sets them for each call, as is done here for an earlier one."""
+
+_SETTERS = {"enable_truncation", "no_truncation", "enable_padding", "no_padding"}
+"""Methods that set them."""
 
 _STAGES = {"model", "normalizer", "pre_tokenizer", "post_processor"}
 """Attributes that give a stage that ids depend on: whoever has asked for it may change it in place at any time."""
+
+_LARGEST_STATE = 1 << 12
+"""Most bytes of a stage that is looked at before each call, whoever has it: a table of SentencePiece's has 300,000."""
 
 _SETTINGS = (
     "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback",
@@ -87,24 +95,45 @@ class Backend:
     theirs: Any
 
     def __init__(self, theirs: Any) -> None:
-        self.__dict__.update(theirs=theirs, _ours=None, _lock=Lock(), _lent={"model"}, _lent_state={})
+        lent = {"model"}
+        self.__dict__.update(theirs=theirs, _ours=None, _lent=lent, _lent_state={}, _lock=Lock(), _calls=WeakSet())
 
     def __getattr__(self, name: str) -> Any:
         if name == "theirs" or name.startswith("__"):  # while it is unpickled
             raise AttributeError(name)
         if name in _CHANGES:
-            self.__dict__["_ours"] = None
+            self._before_a_change()
         elif name in _STAGES:
             self._lent.add(name)
+        elif name in _SETTERS:
+            return partial(self._with_settings, name)
+        elif name in _OF_A_CALL:
+            with self._lock:
+                return getattr(self.theirs, name)
         return getattr(self.theirs, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name not in _STATE:
-            self.__dict__["_ours"] = None
-        setattr(self.theirs, name, value)
+        if name not in _OF_A_CALL:
+            self._before_a_change()
+        with self._lock:
+            setattr(self.theirs, name, value)
 
     def __reduce__(self) -> tuple[object, ...]:
         return Backend, (self.theirs,)
+
+    def _with_settings(self, setter: str, *values: Any, **named: Any) -> None:
+        with self._lock:
+            getattr(self.theirs, setter)(*values, **named)
+
+    def _before_a_change(self) -> None:
+        """Forget our tokenizer, and keep theirs as it is for the encodings that may ask it for the rest of them."""
+        self.__dict__["_ours"] = None
+        waiting = [call for call in tuple(self._calls) if call.encodings is None]
+        if waiting:
+            kept = type(self.theirs).from_str(self.theirs.to_str())
+            for call in waiting:
+                call.theirs = kept
+        self._calls.clear()
 
     def ours(self) -> Tokenizer:
         """Return our tokenizer, made from the current state of theirs.
@@ -112,7 +141,10 @@ class Backend:
         Raises:
             FormatError: if the tokenizer has an unknown part.
         """
-        state = {name: _state(getattr(self.theirs, name)) for name in tuple(self._lent)}
+        if not self._lent_state:  # somebody may have a stage from before
+            quick = (name for name in _STAGES if len(_state(getattr(self.theirs, name)) or ()) <= _LARGEST_STATE)
+            self._lent.update(quick)
+        state = self.state()
         tokenizer: Tokenizer | None = self.__dict__["_ours"]
         if tokenizer is None or state != self._lent_state:
             from bpe_cli.formats.huggingface import tokenizer_json
@@ -123,6 +155,10 @@ class Backend:
             tokenizer = tokenizer_json.loads(orjson.dumps(described))
             self.__dict__.update(_ours=tokenizer, _lent_state=state)
         return tokenizer
+
+    def state(self) -> dict[str, object]:
+        """Return what tells whether a stage that was asked for is changed in place."""
+        return {name: _state(getattr(self.theirs, name)) for name in tuple(self._lent)}
 
     def encode(
         self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
@@ -155,9 +191,10 @@ class Backend:
             if not isinstance(parts, (list, tuple)) or len(parts) not in (1, 2):
                 return None
             texts += parts
-        if self.theirs.encode_special_tokens or not all(map(_is_whole, texts)):
+        if call.encode_special_tokens or not all(map(_is_whole, texts)):
             return None  # their vocabulary may have special tokens among ordinary ones
         tokenizer = self.ours()
+        call.wait(self._lent_state)
         batch = iter(tokenizer.encode_batch(texts, specials="all"))
         cut = None
         if call.truncation is not None:
@@ -206,52 +243,93 @@ class FastEncoding:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return getattr(self._call.by_theirs()[self._number], name)
+        return getattr(self._by_theirs(), name)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _itself, (self._call.by_theirs()[self._number],)
+        return _itself, (self._by_theirs(),)
 
     def __repr__(self) -> str:
         return f"<{len(self):,} ids>"
 
+    def truncate(self, *values: Any, **named: Any) -> None:
+        """Cut it, as theirs is cut."""
+        self._change("truncate", *values, **named)
+
+    def pad(self, *values: Any, **named: Any) -> None:
+        """Fill it up, as theirs is filled up."""
+        self._change("pad", *values, **named)
+
+    def _change(self, method: str, *values: Any, **named: Any) -> None:
+        theirs = self._by_theirs()
+        getattr(theirs, method)(*values, **named)
+        for name in ("ids", "type_ids", "attention_mask", "special_tokens_mask"):
+            setattr(self, name, getattr(theirs, name))
+
+    def _by_theirs(self) -> Any:
+        return self._call.by_theirs()[self._number]
+
 
 class _Call:
-    """The inputs of a batch, and the settings it was encoded with."""
+    """The inputs of a batch, and the settings it was encoded with.
+
+    Attributes:
+        theirs: The original, as it was then.
+        encodings: The encodings by it; None before anybody asks.
+    """
 
     def __init__(self, backend: Backend, inputs: list[Any], is_pretokenized: bool, add_special_tokens: bool) -> None:
-        theirs = backend.theirs
+        self.theirs = theirs = backend.theirs
         self.inputs = inputs
         self.add_special_tokens = add_special_tokens
-        self.truncation: dict[str, Any] | None = theirs.truncation
-        self.padding: dict[str, Any] | None = theirs.padding
-        self._encode_special_tokens = theirs.encode_special_tokens
+        with backend._lock:
+            self.truncation: dict[str, Any] | None = theirs.truncation
+            self.padding: dict[str, Any] | None = theirs.padding
+            self.encode_special_tokens: bool = theirs.encode_special_tokens
         self._is_pretokenized = is_pretokenized
         self._backend = backend
-        self._encodings: list[Any] | None = None
+        self.encodings: list[Any] | None = None
+        self._stages: dict[str, object] = {}
+
+    def wait(self, stages: dict[str, object]) -> None:
+        """Be told before the original changes: its part is done on request. Those who have a stage need not tell."""
+        self._stages = stages
+        self._backend._calls.add(self)
 
     def by_theirs(self) -> list[Any]:
-        """Return the encodings by the original, with the settings as they were."""
-        if self._encodings is None:
-            theirs = self._backend.theirs
+        """Return the encodings by the original, with the settings as they were.
+
+        Raises:
+            UsageError: if a stage has been changed in place since the ids were made.
+        """
+        if self.encodings is None:
+            theirs = self.theirs
+            if theirs is self._backend.theirs:
+                now = self._backend.state()
+                if any(now[name] != then for name, then in self._stages.items()):
+                    raise UsageError(
+                        "a stage of the tokenizer was changed in place after the text was encoded, and what is asked "
+                        "for comes from it",
+                        hint="encode the text again; or ask for offsets, tokens and words before the change",
+                    )
             with self._backend._lock:
-                now = theirs.truncation, theirs.padding, theirs.encode_special_tokens
-                _set(theirs, self.truncation, self.padding, self._encode_special_tokens)
+                settings = theirs.truncation, theirs.padding, theirs.encode_special_tokens
+                _set(theirs, self.truncation, self.padding, self.encode_special_tokens)
                 try:
-                    self._encodings = theirs.encode_batch(
+                    self.encodings = theirs.encode_batch(
                         self.inputs,
                         is_pretokenized=self._is_pretokenized,
                         add_special_tokens=self.add_special_tokens,
                     )
                 finally:
-                    _set(theirs, *now)
-        return self._encodings
+                    _set(theirs, *settings)
+        return self.encodings
 
 
-def _state(stage: Any) -> object:
+def _state(stage: Any) -> Sized | None:
     """Return what tells a stage that was changed in place; of a model without its tokens, which cannot be changed."""
     if isinstance(stage, Model):
         return [getattr(stage, name, None) for name in _SETTINGS]
-    return None if stage is None else stage.__getstate__()
+    return None if stage is None else bytes(stage.__getstate__())
 
 
 def _refuse_drawing(model: Any) -> None:

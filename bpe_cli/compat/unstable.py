@@ -19,7 +19,6 @@ from bpe_cli.tokenizer import Tokenizer
 class Encoding(Protocol):
     """The part of ``compat.tiktoken.Encoding`` that is used here."""
 
-    _pat_str: str
     _tokenizer: Tokenizer
 
     @property
@@ -32,8 +31,6 @@ class Encoding(Protocol):
     def _unsplit(self) -> Tokenizer: ...
 
     def _ids(self, data: bytes, matcher: _core.SpecialMatcher | None) -> list[int]: ...
-
-    def _content(self, token: int) -> bytes | None: ...
 
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]: ...
 
@@ -101,8 +98,11 @@ def _divided(encoding: Encoding, data: bytes, matcher: _core.SpecialMatcher | No
     if last == 0:  # it is a special token, or there is nothing
         return tokens, b""
 
+    vocabulary = encoding._tokenizer.model.vocabulary
+
     def is_space(token: int) -> bool:
-        return _SPACES.issuperset(encoding._content(token) or b"x")
+        ordinary = vocabulary.token(token) if token < vocabulary.size else b""  # a special one ends what is before it
+        return _SPACES.issuperset(ordinary or b"x")
 
     if is_space(tokens[-last]):  # what follows may move a split among whitespace
         while last < len(tokens) and is_space(tokens[-last - 1]):
@@ -112,11 +112,6 @@ def _divided(encoding: Encoding, data: bytes, matcher: _core.SpecialMatcher | No
 
 def _tokens_of_last_piece(encoding: Encoding, data: bytes, matcher: _core.SpecialMatcher | None) -> int:
     """Count the tokens of the last piece; none if a special token ends the text."""
-    import regex
-
     end_of_specials = max((end for _, end, _ in matcher.find_all(data)), default=0) if matcher else 0
-    text = data[end_of_specials:].decode()
-    piece = ""
-    for match in regex.finditer(encoding._pat_str, text):
-        piece = match.group() or piece
-    return len(encoding._encode_single_piece(piece)) if piece else 0
+    pieces = encoding._tokenizer.engine.pieces(data[end_of_specials:]).contents()
+    return len(encoding._encode_single_piece(pieces[-1])) if pieces else 0

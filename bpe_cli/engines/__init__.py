@@ -19,7 +19,8 @@ def engine_named(name: str, processes: int | None = None) -> Engine:
 
     Args:
         name: ``local``, ``ray``, or ``ray://HOST:PORT``.
-        processes: How many parts are done at a time; None for what the machine or the cluster has processors for.
+        processes: How many parts are done at a time; None for what the machine or the cluster has processors for, and
+            for one in a process that may start no others.
 
     Raises:
         UsageError: if there is none of this name.
@@ -30,10 +31,10 @@ def engine_named(name: str, processes: int | None = None) -> Engine:
     'ray://head:10001'
     """
     if name == "local":
-        from bpe_cli.engines.local import Local
+        from bpe_cli.engines.local import Local, is_daemonic
         from bpe_cli.support.ordered_threads import usable_threads
 
-        return Local(usable_threads(processes))
+        return Local(1 if processes is None and is_daemonic() else usable_threads(processes))
     if name == "ray" or (name.startswith("ray://") and len(name) > len("ray://")):
         from bpe_cli.engines.ray import RayCluster
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.engines.base import Common, Outcome, Part, Result, Work, unheard
-from bpe_cli.errors import BpeError
+from bpe_cli.errors import BpeError, UsageError
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.unfinished import UNFINISHED
 
@@ -50,12 +50,23 @@ class Local:
         advance: Callable[[int], None] = unheard,
         note: Callable[[str], None] = unheard,
     ) -> Iterator[Result]:
-        """Yield the result of each part: see ``Engine.run``."""
+        """Yield the result of each part: see ``Engine.run``.
+
+        Raises:
+            UsageError: if this process may start no others.
+        """
         if self.processes <= 1 or len(parts) <= 1:
             kept = work.begin(work.common) if parts else None
             for part in parts:
                 yield work.run(work.common, kept, part, advance)
             return
+        if is_daemonic():
+            raise UsageError(
+                f"{self.processes} processes are asked for in a daemonic process, such as a worker of a "
+                "multiprocessing.Pool or of a DataLoader, which may start none",
+                hint="ask for one, with processes=1; or call from another process: those of a "
+                "concurrent.futures.ProcessPoolExecutor are not daemonic",
+            )
         pool = _Pool(work, parts, min(self.processes, len(parts)), advance, note)
         end = pool.end
         UNFINISHED.workers.append(end)
@@ -65,6 +76,13 @@ class Local:
             end()
             with suppress(ValueError):  # a signal has taken it
                 UNFINISHED.workers.remove(end)
+
+
+def is_daemonic() -> bool:
+    """Return whether this process is one that multiprocessing lets start no others."""
+    from multiprocessing import current_process
+
+    return current_process().daemon
 
 
 class _Worker:

@@ -1,11 +1,14 @@
-"""Encode the texts of batches, as Ray Data, Spark and others hand them over: in Arrow tables, or in NumPy arrays.
+"""Encode the texts of batches, as Ray Data, Spark and others hand them over: in Arrow tables, NumPy arrays or lists.
 
 What is handed to other processes is small: a tokenizer's name, and options. Each process loads the tokenizer once.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bpe_cli.errors import InputError, UsageError
@@ -22,8 +25,9 @@ Batch = TypeVar("Batch")
 class EncodeBatch:
     """Add the ids of a column of texts to a batch.
 
-    A batch is an Arrow table or record batch, whose new column is a list of int32; or a dictionary of NumPy arrays,
-    whose new array holds an array of int32 for each text. What comes back is of the same kind.
+    A batch is an Arrow table or record batch, whose new column is a list of int32; or a dictionary of NumPy arrays or
+    lists, as of ``datasets.Dataset.map``, whose new array holds an array of int32 for each text. What comes back is of
+    the same kind.
 
     >>> import numpy
     >>> encode = EncodeBatch("gpt2", eot="auto")
@@ -75,7 +79,7 @@ class EncodeBatch:
             UsageError: if the column is missing, or an id does not fit into int32.
             TypeError: if it is a batch of another kind.
         """
-        if isinstance(batch, dict):
+        if isinstance(batch, Mapping):
             return self._arrays(batch)  # type: ignore[return-value]
         if hasattr(batch, "schema") and hasattr(batch, "append_column"):
             return self._table(batch)  # type: ignore[no-any-return]
@@ -83,10 +87,10 @@ class EncodeBatch:
             f"a batch of {type(batch).__name__} is not taken: ask for Arrow tables or NumPy arrays (batch_format)"
         )
 
-    def _arrays(self, batch: dict[str, Any]) -> dict[str, Any]:
+    def _arrays(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         import numpy
 
-        encoded = self._encode(batch, list(batch), lambda texts: texts.tolist())
+        encoded = self._encode(batch, list(batch), lambda texts: texts if isinstance(texts, list) else texts.tolist())
         ids = _as_int32(encoded)
         rows = numpy.empty(len(encoded.offsets) - 1, dtype=object)
         rows[:] = numpy.split(ids, numpy.asarray(encoded.offsets)[1:-1].astype(numpy.int64)) if len(rows) else []
@@ -138,9 +142,11 @@ _LARGEST = (1 << 31) - 1
 
 
 def _loaded(tokenizer: AnyTokenizer) -> Tokenizer:
+    if isinstance(tokenizer, os.PathLike):  # of any class; it stays a path, which never is the name of an encoding
+        return _of_name(Path(os.fsdecode(tokenizer)))
     return _of_name(tokenizer) if isinstance(tokenizer, str) else load_tokenizer(tokenizer)
 
 
 @lru_cache(maxsize=4)
-def _of_name(name: str) -> Tokenizer:
+def _of_name(name: str | Path) -> Tokenizer:
     return load_tokenizer(name)

@@ -143,7 +143,7 @@ def compile_splitter(patterns: tuple[str, ...]) -> Splitter:
     """Choose what runs split patterns: the core if it knows all of them, else ``regex``.
 
     Raises:
-        UsageError: if an expression does not compile.
+        UsageError: if an expression does not compile, or has classes that tiktoken reads otherwise.
     """
     if not patterns:
         return _core.Splitter("null")
@@ -152,11 +152,26 @@ def compile_splitter(patterns: tuple[str, ...]) -> Splitter:
         return _core.Splitter(scanner.to_json())
     import json
 
+    for pattern in patterns:
+        _refuse_set_operations(pattern)
     cuts = [known_cuts(pattern) or {"type": "Pattern", "pattern": pattern} for pattern in patterns]
     try:
         return _core.Splitter(json.dumps(cuts))
     except ValueError:  # a pattern whose meaning is not certain to be the same, or none
         return RegexSplitter(patterns)
+
+
+def _refuse_set_operations(pattern: str) -> None:
+    """Refuse a class that says one thing to ``regex`` and another to tiktoken, whose patterns most of them are."""
+    from bpe_cli.support.regex_size import set_operation
+
+    if (operation := set_operation(pattern)) is not None:
+        raise UsageError(
+            f"the pattern {show_pattern(pattern)} has {operation} in a class, where tiktoken reads sets, and Python's "
+            "`regex` module plain characters",
+            hint="begin the pattern with (?V1) to have sets; if you mean characters, write "
+            + "".join(f"\\{each}" for each in operation),
+        )
 
 
 # Groups of three digits from the right; text before a number goes with its first group, as there.

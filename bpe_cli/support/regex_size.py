@@ -1,8 +1,9 @@
 r"""Measure a regular expression before it is compiled: how large it would become, how little it can match.
 
-Both are read off its text. An engine that unrolls counted repeats needs memory for each of them, times those
-they stand in: ``(?:(?:a{1000}){1000}){1000}`` is 30 characters, and hundreds of gigabytes. The size given here
-is never too small; what cannot be told is taken for the worst.
+Both are read off its text, and so is what would go wrong, or mean something else elsewhere. An engine that unrolls
+counted repeats needs memory for each of them, times those they stand in: ``(?:(?:a{1000}){1000}){1000}`` is 30
+characters, and hundreds of gigabytes. The size given here is never too small; what cannot be told is taken for the
+worst.
 """
 
 from __future__ import annotations
@@ -38,6 +39,11 @@ _PARTS = re.compile(
 _COUNT = re.compile(r"\{(\d*),?(\d*)\}")
 _OTHER_SYNTAX = re.compile(r"\(\?[a-zA-Z0-9]*(?:x|V1)")
 """Options under which blanks, comments and brackets mean something else."""
+
+_WITH_SETS = re.compile(r"\(\?[a-zA-Z0-9]*V1")
+"""The option under which a class has sets in it."""
+
+_IN_CLASS = re.compile(r"\[:\^?\w+:\]|\\.|(?P<sets>\[|&&|--|~~)", re.DOTALL)
 
 _FOLDED = re.compile(r"\(\?[a-zA-Z0-9]*i")
 """The option under which a letter can match one that has fewer bytes."""
@@ -192,6 +198,26 @@ def keeps_out_around(pattern: str) -> bool:
             case "other" if text == "(":
                 unclear = True
     return kept and (unclear or _OTHER_SYNTAX.search(pattern) is not None) and "(?" in pattern
+
+
+def set_operation(pattern: str) -> str | None:
+    r"""Return what stands in a class for a set in it, or for what is done with two; None if there is nothing such.
+
+    The ``regex`` module takes it for characters, unless ``(?V1)`` tells it otherwise; tiktoken's engine never does.
+
+    >>> set_operation(r"[\p{L}&&[^\p{Han}]]+"), set_operation(r"\s|[\w--\d]"), set_operation("(?V1)[\\w--\\d]")
+    ('&&', '--', None)
+    >>> set_operation(r"[[:alpha:]&\[\-\-]+|&&--"), set_operation("[a[]")
+    (None, '[')
+    """
+    if _WITH_SETS.search(pattern):
+        return None
+    for part in _PARTS.finditer(pattern):
+        if part.lastgroup == "class":
+            for found in _IN_CLASS.finditer(part[0], 1):
+                if found["sets"]:
+                    return str(found["sets"])
+    return None
 
 
 def _counts(repeat: re.Match[str]) -> tuple[int, int]:

@@ -397,7 +397,7 @@ class TextMethods(_core.Tokenizer):
         The text is encoded once, as a whole, and the parts are runs of its tokens. Without ``overlap``, the parts
         together are the whole text, and their ids are all of its ids. A part that is encoded on its own may have a
         token more or fewer, because the text before it is missing. Where a token ends inside a character, the part ends
-        before that character.
+        before that character. A text without tokens, such as blanks that the normalizer removes, has no parts.
 
         Args:
             text: The text.

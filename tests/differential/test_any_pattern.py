@@ -97,7 +97,7 @@ def test_whole_texts(shared, pattern):
 
 
 def test_patterns_in_use(shared):
-    """All but one, which names a property of its own, are taken, and cut alike."""
+    """All but two, which name a property of their own or have sets in sets, are taken, and cut alike."""
     found: set[str] = set()
 
     def collect(value: object) -> None:
@@ -121,7 +121,7 @@ def test_patterns_in_use(shared):
             for _ in range(more(100, 5000)):
                 assert_same(fast, slow, random_data(chance), pattern)
     assert len(found) - len(refused) > 40
-    assert all("AFMoE" in pattern for pattern in refused)
+    assert all("AFMoE" in pattern or "&&[^" in pattern for pattern in refused)
 
 
 # -- random patterns -------------------------------------------------------------------------------
@@ -169,7 +169,19 @@ _ONE = (
         r"(?i:[^\P{Greek}b])",
         r"(?i:\P{Lu})",
     ),
-    *("(?i:s)", "(?i:[a-k])", "(?s:.)", r"\x41", r"\u00e9", r"[\p{Lu}\p{M}]", "[]a]", "[a-]", "[[a]", r"\-", r"\p{^N}"),
+    *(
+        "(?i:s)",
+        "(?i:[a-k])",
+        "(?s:.)",
+        r"\x41",
+        r"\u00e9",
+        r"[\p{Lu}\p{M}]",
+        "[]a]",
+        "[a-]",
+        r"[\[a]",
+        r"\-",
+        r"\p{^N}",
+    ),
 )
 _BESIDE = (
     *(

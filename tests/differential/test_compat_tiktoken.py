@@ -256,6 +256,15 @@ def test_wrong_arguments_are_refused_in_the_same_words(method):
     )
 
 
+@pytest.mark.parametrize("method", ["encode_batch", "encode_ordinary_batch", "decode_batch", "decode_bytes_batch"])
+def test_no_number_of_threads_is_as_many_as_there_are_processors(method):
+    one, other = pair("small")
+    batch = [[97, 256], []] if method.startswith("decode") else ["ab", ""]
+    found, expected = (getattr(each, method)(batch, num_threads=None) for each in (one, other))
+    assert found == expected
+    assert len(found) == 2
+
+
 def test_wrong_encodings_are_refused():
     ranks = {b"a": 0, b"b": 5}
     for changes in (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import threading
 from functools import cache
 from pathlib import Path
 
@@ -150,6 +151,121 @@ def test_a_stage_that_is_changed_in_place_is_followed(small):
         assert one(text).input_ids == other(text).input_ids
         seen.append(one(text).input_ids)
     assert seen[0] != seen[1] != seen[2]
+
+
+def test_a_stage_that_is_held_from_before_is_followed(small):
+    """It was not, but for the model: nobody had asked the backend for it."""
+    theirs, other = (copy.deepcopy(pair(small)[1]) for _ in range(2))
+    held = theirs._tokenizer.pre_tokenizer
+    one = ours.patch(theirs)
+    before = one("Hello").input_ids
+    held.add_prefix_space = other._tokenizer.pre_tokenizer.add_prefix_space = True
+    assert one("Hello").input_ids == other("Hello").input_ids != before
+
+
+def test_a_large_table_is_not_looked_at_for_each_call(shared):
+    """That of T5's normalizer takes longer to compare than a text to encode, and nothing of it can be changed."""
+    one, _ = pair(shared / "vocabs" / "t5-small")
+    one("Hello")
+    assert {"model", "pre_tokenizer", "post_processor"} <= one._tokenizer.state().keys()
+    assert all(len(state or ()) < 10_000 for state in one._tokenizer.state().values())
+
+
+LATER = {
+    "added": lambda backend: backend.add_tokens(["xyzzy"]),
+    "special": lambda backend: backend.add_special_tokens(["xyzzy"]),
+    "another stage": lambda backend: setattr(backend, "normalizer", tokenizers.normalizers.Replace("x", "")),
+    "settings": lambda backend: backend.enable_truncation(max_length=2),
+}
+
+
+@pytest.mark.parametrize("change", LATER)
+def test_offsets_are_those_of_the_tokenizer_that_encoded(small, change):
+    """They were made by the one of later, and did not belong to the ids."""
+    one, other = (copy.deepcopy(each) for each in pair(small))
+    found, expected = (each(["xyzzy abc", "xyzzy"], padding=True) for each in (one, other))
+    again, expected_again = one("abc xyzzy"), other("abc xyzzy")
+    for each in (one, other):
+        LATER[change](each._tokenizer)
+    for place in range(2):
+        assert len(found.tokens(place)) == len(found["input_ids"][place])
+        for method in ("tokens", "word_ids", "sequence_ids"):
+            assert getattr(found, method)(place) == getattr(expected, method)(place), method
+    assert found[1].offsets == expected[1].offsets
+    assert again.tokens() == expected_again.tokens()
+    assert one("xyzzy x").tokens() == other("xyzzy x").tokens()
+
+
+def test_offsets_from_before_a_change_in_place_are_refused(small):
+    one = copy.deepcopy(pair(small)[0])
+    stage = one._tokenizer.pre_tokenizer
+    known, unknown = one("Hello you"), one("Hello you")
+    tokens = known.tokens()
+    stage.add_prefix_space = not stage.add_prefix_space
+    with pytest.raises(UsageError, match="a stage of the tokenizer was changed in place after the text was encoded"):
+        unknown.tokens()
+    assert known.tokens() == tokens
+    stage.add_prefix_space = not stage.add_prefix_space
+    assert unknown.tokens() == tokens
+
+
+def test_reading_offsets_changes_nothing_for_other_threads(small):
+    """The truncation of an earlier call was that of a later one for a while, in another thread."""
+    one = copy.deepcopy(pair(small)[0])
+    backend = one._tokenizer
+    early = one("a b c d e f", truncation=True, max_length=3)
+    text = "one two three four five"
+    expected = one(text).input_ids
+    inside, seen = threading.Event(), []
+
+    class Watched:
+        """Stands for the original: encoding by it waits until another thread has tried to encode."""
+
+        def __init__(self, theirs):
+            self.__dict__["theirs"] = theirs
+
+        def __getattr__(self, name):
+            return getattr(self.theirs, name)
+
+        def __setattr__(self, name, value):
+            setattr(self.theirs, name, value)
+
+        def encode_batch(self, *inputs, **options):
+            inside.set()
+            other.join(0.2)
+            return self.theirs.encode_batch(*inputs, **options)
+
+    def encode():
+        inside.wait(60)
+        seen.append(one(text).input_ids)
+
+    backend.__dict__["theirs"] = Watched(backend.theirs)
+    early.encodings[0]._call.theirs = backend.theirs
+    other = threading.Thread(target=encode)
+    other.start()
+    assert len(early.tokens()) == len(early["input_ids"]) == 3
+    other.join(60)
+    assert seen == [expected]
+
+
+def test_an_encoding_is_cut_and_filled_up(small):
+    """Only the original was, of which the ids were not."""
+    one, other = pair(small)
+    lists = ("ids", "type_ids", "attention_mask", "special_tokens_mask", "tokens", "offsets", "word_ids")
+    for change in (
+        lambda encoding: encoding.truncate(2),
+        lambda encoding: encoding.truncate(3, stride=1, direction="left"),
+        lambda encoding: encoding.pad(12),
+        lambda encoding: encoding.pad(12, direction="left", pad_id=1, pad_type_id=1, pad_token="x"),
+        lambda encoding: (encoding.pad(12), encoding.truncate(9)),
+    ):
+        found, expected = (each.backend_tokenizer.encode("hello world foo bar") for each in (one, other))
+        for each in (found, expected):
+            change(each)
+        for name in lists:
+            assert getattr(found, name) == getattr(expected, name), name
+        assert len(found) == len(expected)
+        assert pickle.loads(pickle.dumps(found)).ids == expected.ids
 
 
 @pytest.mark.parametrize("way", ["through the backend", "held from before"])

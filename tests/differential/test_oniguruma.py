@@ -16,6 +16,7 @@ TEXTS = (
     "10m² and 2½ cups, ³¹¼¾ x", "straße STRASSE ﬁn fin FIN ﬆ st", "abc pL Lu { } a{,} C c AbC", "a~b &&b ~~",
     "É é Σ ς σ", "don't DON'T 'S 's x'll", "\u01c5 \u2160 Ab aB", "\ue000a \n\t\u200b!", "", "ʼn ŉ ΐ",
     "12345 a²½  \n\n bb {2}", "xx -x 12x", "a\r\naa\r\na\r\n",
+    "ab--c +,-.&x [a--b",
 )  # fmt: skip
 
 QUANTIFIED = (r"\d", r"\D", r"\s", r"\S", r"\w", r"\W", r"\n")
@@ -25,6 +26,7 @@ ALIKE = (
     r"(?i:ab)c|C", r"\p{Lu}|(?i:x)", r"(?i:(?-i:ss))", r"[a~]", r"a{1,2}", r"\p{L}+|\p{N}{1,3}", r"(?:\w|\s)+",
     r"(?i:[a-z])", r"(?i:a)|ss", r"\x{61}+", r"\p{L}{2}", r"[\d{2}]+",
     *(escape + count for escape in QUANTIFIED for count in ("{2}", "{1,3}", "{2,}", "{,2}", "{1,3}?")),
+    "[+--]", "[--a]", "[a-c--]", "[a-c--x]", "[^+--]", "[---]", "[+---a]", r"[\--a]", r"[\x{2b}--]", r"\[a--b",
     r"x(?<=\b-x|\bx)", r"x(?<=\b\d{2}x)", r"(?<!\B[x{?]a)a", r"(?<=a\s*)a\b", r"(?<=-|x{1,2})(?:\bx|.)",
 )  # fmt: skip
 

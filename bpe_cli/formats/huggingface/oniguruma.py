@@ -1,6 +1,7 @@
 r"""Expressions as Hugging Face's library reads them: it runs Oniguruma, in Ruby's syntax.
 
 What the two engines read alike stays as it is. ``\w`` outside of sets has six characters more there, and is spelt out.
+Hyphens in a row, which tiktoken would take for a difference of sets, are escaped.
 The possessive count of ``cl100k`` is written as a plain one. All else that they read differently is refused.
 """
 
@@ -51,6 +52,8 @@ _PARTS = re.compile(
     r"\\[pPx]\{[^}]*\}|\\.|\(\?[a-zA-Z]*(?:-[a-zA-Z]+)?[:)]|\(\?[a-z]*m|\{,\}|\{\d+\}\?|\}\+|&&|~~|\[:\^?[a-z]+:\]|.",
     re.DOTALL,
 )
+_CLASSES = re.compile(r"\\.|\[\^?(?:\[:\^?[a-z]+:\]|\\.|[^\]\\])*\]", re.DOTALL)
+_MEMBERS = re.compile(r"(\\.|[^\\])-(\\.|[^\\\]])|\\.|-", re.DOTALL)
 _FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
 _ODD_SETS = re.compile(r"\\[pP]\{\^?(?:graph|print)\}", re.IGNORECASE)
 _CASES = re.compile(r"\\[pP]\{\^?(?:l[ult]|upper|lower|(?:upper|lower|title)case(?:_?letter)?)\}", re.IGNORECASE)
@@ -65,7 +68,7 @@ def as_read(written: str) -> str:
     Raises:
         ValueError: if there is none; with what is read differently.
     """
-    return _UNSPELLINGS.get(written) or _replaced(written, _HERE)
+    return _UNSPELLINGS.get(written) or _CLASSES.sub(_without_differences, _replaced(written, _HERE))
 
 
 def as_written(regex: str) -> str:
@@ -111,6 +114,20 @@ def _replaced(regex: str, words: dict[str, str]) -> str:
         if problem is not None:
             raise ValueError(problem)
     return "".join(parts)
+
+
+def _without_differences(found: re.Match[str]) -> str:
+    """Escape the hyphens of a class with two in a row: ends of ranges or characters there, a difference elsewhere."""
+    written = found[0]
+    if written[0] != "[" or "--" not in written:
+        return written
+
+    def escaped(member: re.Match[str]) -> str:
+        ends = [r"\-" if end == "-" else end for end in member.groups() if end is not None]
+        return "-".join(ends) or (r"\-" if member[0] == "-" else member[0])
+
+    begin = len(written) - len(written[1:].removeprefix("^"))
+    return written[:begin] + _MEMBERS.sub(escaped, written[begin:])
 
 
 def _problem(part: str, place: int, *, in_class: bool, folds: bool) -> str | None:

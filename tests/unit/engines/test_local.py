@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bpe_cli.engines.local import Local
-from bpe_cli.errors import BpeError, InputError
+from bpe_cli.errors import BpeError, InputError, UsageError
 from tests.cli_runner import signals
 from tests.killing import wait_for
 from tests.parts import Part, work_in
@@ -72,6 +73,35 @@ def test_errors_come_as_they_were_raised(tmp_path: Path) -> None:
     assert "in a worker process:" in python.value.__notes__[0]
     with pytest.raises(RuntimeError, match="Strange: 1 and 2"):
         list(Local(2).run(work_in(tmp_path), [*PARTS, Part(7, "raises strangely")]))
+
+
+def prepared(folder: str, processes: int | None) -> str:
+    """Prepare several parts in this process; return what becomes of it."""
+    import bpe_cli
+
+    Path(folder).mkdir()
+    for name in "ab":
+        Path(folder, f"{name}.txt").write_text("one two\n" * 10)
+    try:
+        done = bpe_cli.prepare("gpt2", f"{folder}/*.txt", f"{folder}/set", processes=processes, part_bytes=50)
+    except UsageError as error:
+        return f"{error.message}; {error.hint}"
+    return str(done.tokens)
+
+
+def test_a_daemonic_process_does_parts_itself(tmp_path: Path) -> None:
+    """It was an AssertionError of multiprocessing's: such a process may start no others."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found = [
+            pool.apply(prepared, (str(tmp_path / str(number)), processes))
+            for number, processes in enumerate((None, 1, 3))
+        ]
+    assert found[:2] == ["60", "60"]
+    assert found[2].startswith(
+        "3 processes are asked for in a daemonic process, such as a worker of a multiprocessing.Pool"
+    )
+    assert "processes=1" in found[2]
+    assert "ProcessPoolExecutor" in found[2]
 
 
 def is_there(process: int) -> bool:

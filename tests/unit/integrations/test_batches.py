@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pickle
+from collections import UserDict
+from pathlib import Path
 
 import numpy
 import pytest
 
 import bpe_cli
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.integrations import batches
 from bpe_cli.integrations.batches import EncodeBatch
 from bpe_cli.integrations.ray import Encode
 from tests.needs import needs
@@ -28,6 +31,31 @@ def test_arrays(dtype: type) -> None:
     assert (list(done), done["id"] is batch["id"], list(batch)) == (["text", "id", "input_ids"], True, ["text", "id"])
     assert len(ENCODE({"text": numpy.array([], dtype=object)})["input_ids"]) == 0
     assert Encode is EncodeBatch
+
+
+def test_lists() -> None:
+    """As ``datasets.Dataset.map`` hands them over; it has a class of its own for them."""
+    for made in (dict, UserDict):
+        done = ENCODE(made({"text": TEXTS}))
+        assert [row.tolist() for row in done["input_ids"]] == IDS
+        assert done["text"] is TEXTS
+    datasets = needs("datasets")
+    datasets.disable_progress_bars()
+    mapped = datasets.Dataset.from_dict({"text": TEXTS}).map(ENCODE, batched=True, batch_size=5)
+    assert mapped["input_ids"][:] == IDS
+
+
+def test_a_path_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "gpt2"
+    byte_level([b"he"]).save(path, "tokenizer.json")
+    loaded: list[object] = []
+    load = batches.load_tokenizer
+    monkeypatch.setattr(batches, "load_tokenizer", lambda name: (loaded.append(name), load(name))[1])
+    encode = EncodeBatch(path)
+    for _ in range(3):
+        (row,) = encode({"text": ["he"]})["input_ids"]
+        assert row.tolist() == bpe_cli.load(path).encode("he")
+    assert loaded == [path]
 
 
 def test_tables() -> None:

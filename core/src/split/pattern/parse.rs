@@ -293,7 +293,8 @@ impl Parser<'_> {
         })))
     }
 
-    /// Reads a set, behind its bracket. There are no sets in sets: a bracket inside is one character.
+    /// Reads a set, behind its bracket. Sets in sets and what is done with two sets are refused: other engines have
+    /// them, and to the `regex` module they are characters.
     fn brackets(&mut self, options: Options) -> Result<Set> {
         let negated = self.take('^');
         let mut set = Set::empty();
@@ -302,8 +303,9 @@ impl Parser<'_> {
         loop {
             let item = match self.next()? {
                 ']' if count > 0 => break,
-                '[' if matches!(self.rest.peek(), Some(':' | '=' | '.')) => {
-                    return Err(refused("a class with a name in brackets"));
+                '[' => return Err(refused("a set in a set")),
+                c @ ('&' | '-' | '~') if self.rest.peek() == Some(&c) => {
+                    return Err(refused("an operation of sets"));
                 }
                 '\\' => self.escape()?,
                 c => Item::Character(c),
@@ -323,6 +325,8 @@ impl Parser<'_> {
                 Item::Character(begin) if goes_on => {
                     self.rest.next();
                     let end = match self.next()? {
+                        '[' => return Err(refused("a set in a set")),
+                        '-' => return Err(refused("an operation of sets")),
                         '\\' => self.escape()?,
                         c => Item::Character(c),
                     };
