@@ -59,9 +59,11 @@ def encode_part(
         rows: What becomes of broken rows, and of other fields; None for an error, and nothing.
 
     Raises:
-        InputError: if an input cannot be read, or holds what cannot be encoded; the message says which.
+        InputError: if an input cannot be read, has another size than the plan says, or holds what cannot be encoded;
+            the message says which.
     """
     from bpe_cli.jobs.origins import Origins
+    from bpe_cli.jobs.parts.changed import refuse_resized
 
     hashes: list[InputHash] = []
     origins = Origins(whole=job.source.documents == "whole")
@@ -70,6 +72,7 @@ def encode_part(
         _encode_texts(job, part, model, taker, threads, advance, hashes, origins, rows)
     else:
         divided = _encode_conversations(job, part, model, taker, advance, hashes, origins, rows)
+    refuse_resized(part, hashes)
     described = zip(part.described(), hashes, strict=True)
     return EncodedPart([each | ({"sha256": sha256} if sha256 else {}) for each, (_, sha256, _) in described], divided)
 
