@@ -50,6 +50,10 @@ class Occurrence:
         return self.origins == frozenset(TEMPLATE)
 
 
+class RefusedTokenError(InputError):
+    """Report a special token in a message, where such are to be refused."""
+
+
 class ChatEncoder:
     """Prepare rendered conversations for a tokenizer's ``encode_block`` and ``count_block``.
 
@@ -202,7 +206,7 @@ class ChatEncoder:
         """Return the bytes to encode with ``matcher``.
 
         Raises:
-            InputError: if the messages' text holds a special token, and that is to be refused.
+            RefusedTokenError: if the messages' text holds a special token, and that is to be refused.
             FormatError: if the template's text is broken, or it cannot be told who wrote a special token.
         """
         return b"".join(part for part, _, _ in self._parts(text, _bytes_of(text, where), where))
@@ -216,7 +220,7 @@ class ChatEncoder:
             learnt: What of the text is to be learnt: stretches of characters, ascending.
 
         Raises:
-            InputError, FormatError: as ``prepare``.
+            RefusedTokenError, FormatError: as ``prepare``.
         """
         data = _bytes_of(text, where)
         mask = bytearray(len(data))
@@ -253,7 +257,7 @@ class ChatEncoder:
                     hint='`specials="all"` recognizes every special token, also in messages',
                 )
             elif self._refuse:
-                raise InputError(
+                raise RefusedTokenError(
                     f"{where}: the text of a message contains the special token {shown}",
                     hint='`specials="all"` makes it that token; without `specials`, it is plain text',
                 )

@@ -101,7 +101,8 @@ class ChatTemplate:
         """Return the text of a conversation, and who wrote which of its characters.
 
         Raises:
-            FormatError: if the template is broken, does what it must not, or does not come to an end.
+            FormatError: if the template is broken; or if with this conversation it does what it must not, or does not
+                come to an end.
             InputError: if the template refuses this conversation, or misses something in it.
             UsageError: if Jinja2 is not installed, or too old.
         """
@@ -128,11 +129,12 @@ class ChatTemplate:
         except UndefinedError as error:
             raise InputError(f"{where}: {self._name} misses something in this conversation: {_plain(error)}") from error
         except SecurityError as error:
-            raise FormatError(f"{self._name} does something that chat templates may not do: {error}") from error
+            what = "does something that chat templates may not do"
+            raise FormatError(f"{where}: {self._name} {what}: {error}") from error
         except TooMuch as error:
-            raise FormatError(f"{self._name} is stopped: {error}") from error
+            raise FormatError(f"{where}: {self._name} is stopped: {error}") from error
         except (RecursionError, MemoryError) as error:
-            raise FormatError(f"{self._name} is stopped: it goes too deep") from error
+            raise FormatError(f"{where}: {self._name} is stopped: it goes too deep") from error
         except (
             TemplateError, TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RuntimeError, NameError
         ) as error:  # fmt: skip

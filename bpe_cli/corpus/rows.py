@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FAULTS = ("json", "utf-8", "field", "type", "columns", "quotes", "member", "conversation", "template")
 """The kinds of what can be wrong with a row: no JSON, no UTF-8, no such field, a value of another type (null, too),
 another number of columns, text behind a quote, a member of an archive that is not a plain file of a size to be held,
-JSON that is no conversation, a conversation that its template does not take."""
+JSON that is no conversation, a conversation that its template does not take, or takes too much time or memory for."""
 
 
 class RowFault(Exception):

@@ -15,6 +15,7 @@ from bpe_cli.engines.base import Engine, Work
 from bpe_cli.errors import FormatError, InputError, OutputError, TrainingError, UsageError
 from bpe_cli.jobs.merge_counts import MERGED, merge_in_tree, remove_merged
 from bpe_cli.jobs.parts import Part
+from bpe_cli.jobs.parts.changed import refuse_resized
 from bpe_cli.jobs.parts.doing import DoneParts, PartsFolder, do_parts, read_plan
 from bpe_cli.jobs.parts.folder import PLAN, check_folder
 from bpe_cli.jobs.parts.kept import Found, KeptParts, Kind
@@ -165,7 +166,7 @@ def count_part(job: CountJob, _: None, part: Part, advance: Callable[[int], None
     """Count a part, and write its counts and then its record; return how many pieces it has.
 
     Raises:
-        InputError: if an input cannot be read.
+        InputError: if an input cannot be read, or has another size than the plan says.
         OutputError: if a file cannot be written.
         TrainingError: if there are more different pieces than the memory holds.
     """
@@ -183,6 +184,7 @@ def count_part(job: CountJob, _: None, part: Part, advance: Callable[[int], None
     inputs = Inputs(part.inputs)
     blocks = read_blocks(job.source, stdin=NO_STDIN, inputs=inputs, on_bytes=advance, hashes=hashes)
     left_out = trainer.count(blocks, job.options, counts)
+    refuse_resized(part, hashes)
     content = b"".join(counts_file.dump(counts, trainer.cutting(job.options)))
     numbers: dict[str, Any] = {"pieces": counts.total, "different": counts.unique}
     if left_out.sentences:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from bpe_cli.errors import InputError, NoTokenError, UsageError
 from bpe_cli.jobs.files import Target, check_text_output
@@ -105,6 +106,48 @@ _CUT_IF_ANY = b"a a", b"a.b, c-1\nA b"
 """Texts that stages and a model cut, if they cut any: at a space, and between characters of other kinds."""
 
 
+def _failing(model: Tokenizer, block: Block, matcher: _core.SpecialMatcher | None) -> tuple[int, InputError] | None:
+    """Return the number of the first document of a block, from 0, that cannot be encoded, and why; None if each can.
+
+    It is asked for once all has failed: the core does not say where a piece stands that has no token.
+    """
+    from bpe_cli.support.blocks import Block
+
+    for number, (document, begins, ends) in enumerate(block.parts()):
+        part = Block(document, array("Q", [len(document)]), continued=not begins, unfinished=not ends)
+        try:
+            model.count_block(part, matcher)
+        except InputError as error:
+            return number, error
+    return None
+
+
+@contextmanager
+def naming(
+    model: Tokenizer, block: Block, matcher: _core.SpecialMatcher | None, names: Sequence[str]
+) -> Iterator[None]:
+    """Name the document that fails while a block of whole documents is encoded.
+
+    Args:
+        model: The tokenizer.
+        block: What is encoded.
+        matcher: What is looked for in the text.
+        names: The name of each document of the block.
+
+    Raises:
+        InputError: if a document cannot be encoded; the message begins with its name.
+    """
+    try:
+        yield
+    except InputError:
+        found = _failing(model, block, matcher)
+        if found is None:
+            raise
+        number, error = found
+        what = error.elsewhere if isinstance(error, NoTokenError) else error.message
+        raise InputError(f"{names[number]}: {what}", hint=error.hint) from error
+
+
 Item = tuple["Block", "Place"]
 """A block, and where it stands in the whole input."""
 
@@ -188,6 +231,12 @@ class BlockEncoding:
             offset += 0 if number else place.offset
             where = f"{self.origins.of(place.document + number + 1)}, byte {offset:,}"
             raise InputError(f"{where}: {error.elsewhere}", hint=error.hint) from error
+        except InputError as error:
+            found = _failing(self.model, block, self.matcher)
+            if found is None:
+                raise
+            name = self.origins.of(place.document + found[0] + 1)
+            raise InputError(f"{name}: {error.message}", hint=error.hint) from error
         return with_edges(block, ids, ends, self.edges, self.sink)
 
     def write(self, item: Item, result: Result) -> None:

@@ -11,15 +11,7 @@ from bpe_cli.chat.messages import MAX_BYTES
 from bpe_cli.corpus.opening import read_whole
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.chat_template import find_template
-from bpe_cli.jobs.documents import (
-    Encoded,
-    EncodeOptions,
-    Places,
-    check_output,
-    encoded,
-    kind_written,
-    outputs_of,
-)
+from bpe_cli.jobs.documents import Encoded, EncodeOptions, Places, check_output, encoded, kind_written, outputs_of
 from bpe_cli.jobs.files import Streams, Target, check_kept, find_inputs
 from bpe_cli.jobs.origins import Budget, Origin, Origins
 from bpe_cli.jobs.read_once import check_read_once
@@ -297,7 +289,7 @@ def _too_long() -> InputError:
 def _write_ids(work: _Work, model: Tokenizer, renderer_of: RendererOf, reader: ConversationReader) -> Encoded:
     from bpe_cli import sinks
     from bpe_cli.chat import ChatEncoder
-    from bpe_cli.jobs.documents import counts_of, with_edges, with_edges_counted
+    from bpe_cli.jobs.documents import counts_of, naming, with_edges, with_edges_counted
     from bpe_cli.sinks.lines import CountSink
     from bpe_cli.support.ordered_threads import usable_threads
     from bpe_cli.tokenizer.special_tokens import edges_of
@@ -320,14 +312,16 @@ def _write_ids(work: _Work, model: Tokenizer, renderer_of: RendererOf, reader: C
                 encoder.prepare(renderer_of(each).render(each, add_generation_prompt=each.wants_answer), each.where)
                 for each in batch
             )
-            shown = _shown(batch)
+            shown, names = _shown(batch), [each.where for each in batch]
             if isinstance(sink, CountSink) and options.sampling is None:
-                counts = model.count_block(block, encoder.matcher, threads)
+                with naming(model, block, encoder.matcher, names):
+                    counts = model.count_block(block, encoder.matcher, threads)
                 counts = with_edges_counted(shown, counts, edges)
                 budget.spend(counts, shown)
                 sink.write_counts(shown, counts)
                 continue
-            ids, ends = model.encode_block(block, encoder.matcher, threads, options.sampling, places.of(block))
+            with naming(model, block, encoder.matcher, names):
+                ids, ends = model.encode_block(block, encoder.matcher, threads, options.sampling, places.of(block))
             ids, ends = with_edges(shown, ids, ends, edges, sink)
             budget.spend(counts_of(shown, ends, edges, sink), shown)
             sink.write(shown, ids, ends)

@@ -11,15 +11,15 @@ import hashlib
 import tempfile
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from bpe_cli import _core
-from bpe_cli.errors import OutputError, TrainingError
+from bpe_cli.errors import TrainingError
 from bpe_cli.stages.counting import ALL_MEMORY
 from bpe_cli.support.listening import SILENCE, Listener
-from bpe_cli.support.messages import cannot_write, show_path
+from bpe_cli.support.temporary_files import close_quietly, temporary_failures, temporary_folder
 from bpe_cli.trainers.counts import new_counts
 
 if TYPE_CHECKING:
@@ -218,19 +218,25 @@ class Spilling:
             lengths.append(len(data))
 
         with ExitStack() as failing, _failures(), sums():
-            out = failing.enter_context(_temporary())
+            out = _temporary()
+            failing.callback(close_quietly, out)
             unique, total = _core.merge_numbered(len(merged), lambda number: _read(merged[number]), write)
             out.flush()
             failing.pop_all()
         return CountsOnDisk(out, lengths, unique, total, hashed.hexdigest())
 
+    def _open(self) -> IO[bytes]:
+        """Open a file that is closed at the end of the context."""
+        file = _temporary()
+        self._stack.callback(close_quietly, file)
+        return file
+
     def _spill(self) -> None:
         """Write all counts to the files, and empty them."""
         if not self._files:
-            self._listener.note(
-                f"the counts take more than {self._max_memory >> 20:,} MiB: they go to temporary files{_folder()}"
-            )
-            self._files = [self._stack.enter_context(_temporary()) for _ in range(_core.PARTITIONS)]
+            most = f"{self._max_memory >> 20:,} MiB"
+            self._listener.note(f"the counts take more than {most}: they go to temporary files{temporary_folder()}")
+            self._files = [self._open() for _ in range(_core.PARTITIONS)]
         number = self._counts.unique
         with _failures():
             self._counts.spill(self._numbered, lambda which, records: _write(self._files[which], records))
@@ -249,7 +255,7 @@ class Spilling:
                         f"a {_core.PARTITIONS}th of the counts does not fit: {error}", hint="raise `max_memory`"
                     ) from error
             file.close()
-            out = self._stack.enter_context(_temporary())
+            out = self._open()
             own.write(partial(_write, out))
             out.seek(0)
         return out
@@ -281,14 +287,6 @@ def _temporary() -> IO[bytes]:
         return tempfile.TemporaryFile(prefix="bpe-counts-")
 
 
-def _folder() -> str:
-    """Return where temporary files go, as the rest of a sentence; nothing if there is no place for them."""
-    try:
-        return f" in {show_path(tempfile.gettempdir())}"
-    except FileNotFoundError:
-        return ""
-
-
 @contextmanager
 def sums(where: str = "") -> Iterator[None]:
     """Turn what the core says of counts that pass 2^64 into an error of the training.
@@ -305,12 +303,5 @@ def sums(where: str = "") -> Iterator[None]:
         raise TrainingError(f"{where}{error}", hint="no corpus is that large: count again") from error
 
 
-@contextmanager
-def _failures() -> Iterator[None]:
-    """Turn what the system says of the files into an error of the output."""
-    try:
-        yield
-    except OSError as error:
-        message = cannot_write(f"the counts to a temporary file{_folder()}", error).message
-        hint = "set `TMPDIR` to a folder with more room, or raise `max_memory`"
-        raise OutputError(message, hint=hint) from error
+def _failures() -> AbstractContextManager[None]:
+    return temporary_failures("the counts", ", or raise `max_memory`")

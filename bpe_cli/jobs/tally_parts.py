@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bpe_cli.engines.base import Engine, Work
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.jobs.parts import Part
+from bpe_cli.jobs.parts.changed import refuse_resized
 from bpe_cli.jobs.parts.doing import DoneParts, PartsFolder, do_parts, read_plan
 from bpe_cli.jobs.parts.folder import PLAN, check_folder
 from bpe_cli.jobs.parts.kept import KeptParts, Kind
@@ -169,7 +170,7 @@ def tally_part(job: TallyJob, tallies: list[TokenizerTally], part: Part, advance
     """Tally a part, and write its tallies and then its record; return how many documents it has.
 
     Raises:
-        InputError: if an input cannot be read, or a byte has no token.
+        InputError: if an input cannot be read, or has another size than the plan says, or a byte has no token.
         OutputError: if a file cannot be written.
     """
     from bpe_cli.corpus import Inputs, read_blocks
@@ -189,6 +190,7 @@ def tally_part(job: TallyJob, tallies: list[TokenizerTally], part: Part, advance
             on_documents=[each.extend for each in documents],
         )  # fmt: skip
         stored.append(StoredInput.of(tallied, documents))
+    refuse_resized(part, hashes)
     count = sum(each.size.documents for each in stored)
     job.kept.write(part, dump(stored), hashes, {"documents": count}, began)
     return count

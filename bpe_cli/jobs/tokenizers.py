@@ -147,7 +147,8 @@ class TokenizerChoice:
                 raise UsageError(f"{self.name}: {error.message}", hint=error.hint) from error
         counts = None
         if self.frequencies is not None:
-            counts = {token.encode(): number for token, number in read_counts(self.frequencies).items()}
+            read = read_counts(self.frequencies).items()
+            counts = {token.encode("utf-8", "surrogateescape"): number for token, number in read}
         return tokenizer.with_longest_match(left_to_right=self.inference == "left-to-right", frequencies=counts)
 
 

@@ -41,8 +41,15 @@ class HasColumns(Protocol):
     def schema(self, arrow: Any) -> list[tuple[str, Any]]:
         """Return the names of the columns, and their Arrow types; ``arrow`` is pyarrow."""
 
-    def columns(self, count: int, arrow: Any) -> list[Any]:
-        """Return the values of the next rows as Arrow arrays."""
+    @property
+    def is_full(self) -> bool:
+        """Whether the rows that were taken are to become columns now: their values are many bytes."""
+
+    def take_row(self) -> None:
+        """Take the next row for ``columns``."""
+
+    def columns(self, arrow: Any) -> list[Any]:
+        """Return the values of the rows that were taken as Arrow arrays."""
 
 
 class Origin(Protocol):

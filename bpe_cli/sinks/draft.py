@@ -257,9 +257,19 @@ def touch_drafts() -> None:
 
 
 def _host() -> str:
-    """Return the name of this machine, as it can be part of a file's name."""
+    """Return what this machine is called in the names of files: the start of its name, and a checksum.
+
+    The checksum is of the whole name, since those of a cluster differ at their ends. It is also of the namespace of
+    process numbers: containers may share a name, and do not see each other's processes.
+    """
+    import zlib
+
     name = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
-    return "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name)[:24] or "-"
+    shown = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name)[:15]
+    namespace = 0
+    with contextlib.suppress(OSError):  # only Linux has such
+        namespace = os.stat("/proc/self/ns/pid").st_ino
+    return f"{shown}-{zlib.crc32(os.fsencode(f'{name} {namespace}')):08x}"
 
 
 def _is_lost(process: int | None, touched: float) -> bool:

@@ -7,6 +7,7 @@ was given, whatever a normalizer made of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate, pairwise
 
 from bpe_cli.errors import InputError
@@ -97,21 +98,36 @@ class JsonlSink(Sink):
         comma = b"," if self._begun else b""
         if values["ids"]:
             pieces.append(comma + orjson.dumps(values["ids"])[1:-1])
-            for name, file in self._waiting.items():
-                file.write(comma + orjson.dumps(values[name])[1:-1])
+            with self._waiting_files() as files:
+                for name, file in files.items():
+                    file.write(comma + orjson.dumps(values[name])[1:-1])
             self._begun = True
         if ends:
             pieces.append(b"]")
-            for name, file in self._waiting.items():
-                pieces.append(b',"%b":[' % name.encode())
-                file.seek(0)
-                while chunk := file.read(1 << 20):
-                    self.output.write(b"".join((*pieces, chunk)))
-                    pieces.clear()
-                file.close()
-                pieces.append(b"]")
+            with self._waiting_files() as files:
+                for name, file in files.items():
+                    pieces.append(b',"%b":[' % name.encode())
+                    file.seek(0)
+                    while chunk := file.read(1 << 20):
+                        self.output.write(b"".join((*pieces, chunk)))
+                        pieces.clear()
+                    file.close()
+                    pieces.append(b"]")
             self._waiting = {}
             pieces.append(b"}\n")
+
+    @contextmanager
+    def _waiting_files(self) -> Iterator[dict[str, IO[bytes]]]:
+        """Give the files of a document; they are gone if one fails."""
+        from bpe_cli.support.temporary_files import close_quietly, temporary_failures
+
+        try:
+            with temporary_failures(f"the {' and '.join(self._waiting)} of a long document"):
+                yield self._waiting
+        except BaseException:
+            for file in self._waiting.values():
+                close_quietly(file)
+            raise
 
 
 class SpanFinder:

@@ -289,7 +289,8 @@ def test_hostile_template_file(tmp_path):
     path = tmp_path / "t.jinja"
     path.write_text("{{ 'x' * 10**9 }}", "utf-8")
     done = call("encode", "--chat", *text(INJECTED), "-t", "gpt2", "--chat-template", path)
-    assert (done.status, done.err) == (2, error(f"{path} is stopped: it makes too much data from too little input"))
+    stopped = f"--text: {path} is stopped: it makes too much data from too little input"
+    assert (done.status, done.err) == (2, error(stopped))
     path.write_bytes(b"\xff")
     done = call("encode", "--chat", *text(INJECTED), "-t", "gpt2", "--chat-template", path)
     assert done.err == error(f"{path} is not UTF-8 (byte 0)")

@@ -129,6 +129,27 @@ def test_a_file_that_grows_too_large(tmp_path):
     assert (tmp_path / "out").read_bytes() == b"old"
 
 
+def test_a_temporary_file_that_grows_too_large(tmp_path):
+    """It is named, and nothing is said beside that."""
+    resource = posix("resource", NO_LIMITS)
+    (tmp_path / "tmp").mkdir()
+    words = (bytes(97 + number // 26**place % 26 for place in range(5)) for number in range(100_000))
+    (tmp_path / "in.txt").write_bytes(b"\n".join(words))
+    limit = {
+        "preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)),
+        "env": os.environ | {"TMPDIR": str(tmp_path / "tmp")},
+    }
+    trained = ("in.txt", "-s", "300", "--max-memory", "1", "-q", "-o", "t.json")
+    counts = f"cannot write the counts to a temporary file in {tmp_path}/tmp: file too large"
+    room = "set TMPDIR to a folder with more room, or raise --max-memory"
+    assert run("train", *trained, cwd=tmp_path, **limit) == (2, b"", error(counts, room))
+    prepared = ("in.txt", "--lines", *GPT2, "-q", "--to", "mds", "-o", "out")
+    mds = "cannot write out/part-00000.mds: file too large"
+    assert run("prepare", *prepared, cwd=tmp_path, **limit) == (2, b"", error(mds))
+    assert names_in(tmp_path) == ["in.txt", "tmp"]
+    assert not names_in(tmp_path / "tmp")
+
+
 @contextmanager
 def small_disk(folder):
     """Mount a disk of 64 kB; skip where that is not allowed."""

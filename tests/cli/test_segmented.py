@@ -159,6 +159,16 @@ def test_the_vocabulary_of_the_text_is_written(cut, folder):
     assert again.text == "lowest low n@@ e@@ w@@ e@@ s@@ t\n"
 
 
+def test_a_vocabulary_with_a_byte_that_is_not_utf_8_can_be_read(folder):
+    """What is written of a text can be used for the same text."""
+    segment = ("encode", "-t", "bpe.json", "--to", "segmented")
+    text = b"low x\xffy\n\xe9 low\n"
+    done = call(*segment, "--write-vocabulary", "stray.txt", input=text, cwd=folder)
+    assert done.out == b"low x@@ \xff@@ y\n\xe9 low\n"
+    assert b"\xff@@ 1\n" in (folder / "stray.txt").read_bytes()
+    assert call(*segment, "--vocabulary", "stray.txt", input=text, cwd=folder) == (0, done.out, "")
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_vocabulary_is_that_of_what_was_written(cut, folder, kind):
     text = "lowest newer\nwiden  lows\n" * 40

@@ -218,13 +218,14 @@ def refuse_other_words(tokenizer: Tokenizer, allow_loss: frozenset[str]) -> None
 def load_vocabulary(data: bytes, source: str = "vocabulary") -> dict[str, int]:
     r"""Read a vocabulary: a token and its count on each line; of one that appears twice the larger counts.
 
+    A byte that is not UTF-8 is a lone surrogate, as ``count_words`` is given it and ``dump_vocabulary`` writes it.
+
     >>> load_vocabulary(b"the 12\nth@@ 3\n")
     {'the': 12, 'th@@': 3}
     """
     counts: dict[str, int] = {}
     for number, line in enumerate(data.rstrip(b"\n").split(b"\n") if data else (), start=1):
-        check_text(line, f"{source}:{number}")
-        match = re.fullmatch(r"([^ ]+) ([0-9]{1,18})", line.decode().strip("\r\n "))
+        match = re.fullmatch(r"([^ ]+) ([0-9]{1,18})", line.decode("utf-8", "surrogateescape").strip("\r\n "))
         if match is None:
             raise FormatError(f"not a token, a blank and a count: {quote(line)} ({source}:{number})")
         counts[match[1]] = max(counts.get(match[1], 0), int(match[2]))

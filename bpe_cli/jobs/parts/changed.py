@@ -2,7 +2,7 @@
 
 An input is read again, and its hash compared with that in the record of the part, if its file was written or moved
 there after the part was begun, which is the time that the record has, or if the caller says so. Objects are not: the
-plan has their versions.
+plan has their versions. One whose size changes before it is read is refused when its part is made.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bpe_cli.corpus.opening import is_url
+from bpe_cli.errors import InputError
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import cannot_read
 
 if TYPE_CHECKING:
-    from bpe_cli.corpus import Input
+    from bpe_cli.corpus import Input, InputHash
     from bpe_cli.jobs.parts import Part
     from bpe_cli.support.listening import Listener
 
@@ -75,6 +76,26 @@ def changed_inputs(made: Mapping[int, Made], listener: Listener) -> dict[int, li
                 changed.setdefault(number, []).append(item.name)
             advance(size_of(item))
     return changed
+
+
+def refuse_resized(part: Part, hashes: Sequence[InputHash]) -> None:
+    """Check that the files of a part had the size that the plan says when they were read.
+
+    Args:
+        part: The part.
+        hashes: What was read of each of its inputs. Objects have a version, and whoever reads extents looks himself.
+
+    Raises:
+        InputError: if a file was longer or shorter.
+    """
+    for item, (_, _, size) in zip(part.inputs, hashes, strict=True):
+        if item.extent is not None or item.size is None or is_url(item.path) or size == item.size:
+            continue
+        if item.size or _status(item.path).st_size:  # files of /proc have a size of 0, and something in them
+            raise InputError(
+                f"{item.name} has {size:,} bytes in place of {item.size:,}: it changed since its parts were made",
+                hint="run the same command with `overwrite` when nobody writes to the file",
+            )
 
 
 def _status(path: str) -> os.stat_result:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.parts import Share
 from bpe_cli.jobs.parts.folder import PLAN, check_folder, check_inputs, folder_of_run
+from bpe_cli.jobs.prepare.broken import leaves_out_more
 from bpe_cli.jobs.prepare.changed import drop_changed, drop_mixed
 from bpe_cli.jobs.prepare.folder import (
     INNER,
@@ -162,10 +163,12 @@ def prepare(
         if waiting and options.shuffle is not None:
             check_scratch(folder)  # before anything of an older data set goes
         had_plan = os.path.lexists(os.path.join(folder, PLAN))
-        if plan_in(folder) != plan:
+        there = plan_in(folder)
+        if there != plan:
             withdraw_manifest(folder)
             remove_parts_from(folder, len(parts))
-            remove_scratch(folder)
+            if there is None or not leaves_out_more(there, plan):
+                remove_scratch(folder)
             write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
         if overwrite and had_plan:
             remove_strays(folder, parts, ours)

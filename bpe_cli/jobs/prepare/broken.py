@@ -1,5 +1,8 @@
 """Count the broken rows of a part, and write them beside it if they are to be kept: ``on_error``.
 
+A part that was finished while a broken row was an error has none. So a run that leaves them out goes on with it, and
+with its record but for the count, which is 0.
+
 A line of ``part-00017.quarantine.jsonl`` is an object: ``input``, ``line`` (or ``row``, or ``member``) and ``offset``,
 where the row stands; ``from``, if lines are counted from another byte than the first; ``kind`` and ``reason``; and its
 bytes, as ``raw`` if they are UTF-8, else as ``base64``; neither for what has no bytes of its own.
@@ -11,8 +14,9 @@ import os
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.prepare.records import remove_file
+from bpe_cli.jobs.prepare.records import Plan, Record, remove_file
 from bpe_cli.jobs.prepare.sides import PartFile
+from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import cannot_read
 
 if TYPE_CHECKING:
@@ -35,6 +39,24 @@ def check_on_error(on_error: str) -> None:
     """
     if on_error not in get_args(OnError):
         raise UsageError(f"`on_error` cannot be {on_error!r}", hint=f"it is {', '.join(get_args(OnError))}")
+
+
+def leaves_out_more(there: Plan, now: Plan) -> bool:
+    """Return whether the only other thing is that broken rows are left out now, and were errors before."""
+    on_error = now.settings.get("on_error")
+    return "on_error" not in there.settings and Plan({**there.settings, "on_error": on_error}, there.parts) == now
+
+
+def is_made_with(record: Record, on_error: str) -> bool:
+    """Return whether broken rows became in a part what is asked for; where there are none, the files are the same."""
+    if on_error == "fail":
+        return record.broken is None
+    return not record.broken or (record.quarantine is not None) == (on_error == "quarantine")
+
+
+def with_count(record: Record, on_error: str) -> Record:
+    """Return a record with the count of the broken rows that were left out, if such are: none, if they were errors."""
+    return record if on_error == "fail" or record.broken is not None else replace(record, broken={})
 
 
 class BrokenRows:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bpe_cli.corpus.kinds import has_fields
 from bpe_cli.corpus.rows import ALL_WHOLE, BrokenRow, Place, RowFault, Rows
-from bpe_cli.errors import InputError
+from bpe_cli.errors import FormatError, InputError
 from bpe_cli.support.blocks import Block, whole_documents
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import show_path
@@ -59,9 +59,11 @@ def encode_part(
         rows: What becomes of broken rows, and of other fields; None for an error, and nothing.
 
     Raises:
-        InputError: if an input cannot be read, or holds what cannot be encoded; the message says which.
+        InputError: if an input cannot be read, has another size than the plan says, or holds what cannot be encoded;
+            the message says which.
     """
     from bpe_cli.jobs.origins import Origins
+    from bpe_cli.jobs.parts.changed import refuse_resized
 
     hashes: list[InputHash] = []
     origins = Origins(whole=job.source.documents == "whole")
@@ -70,6 +72,7 @@ def encode_part(
         _encode_texts(job, part, model, taker, threads, advance, hashes, origins, rows)
     else:
         divided = _encode_conversations(job, part, model, taker, advance, hashes, origins, rows)
+    refuse_resized(part, hashes)
     described = zip(part.described(), hashes, strict=True)
     return EncodedPart([each | ({"sha256": sha256} if sha256 else {}) for each, (_, sha256, _) in described], divided)
 
@@ -221,12 +224,14 @@ class _Rendered:
     Attributes:
         where: Its name in messages.
         text: Its text.
-        spans: What of the text is to be learnt; None if there is no mask.
+        prepared: What is encoded for it.
+        learnt: A byte for each of those: 1 in what the model is to learn; None if there is no mask.
     """
 
     where: str
-    text: Traced
-    spans: Any = None
+    text: bytes
+    prepared: bytes
+    learnt: bytes | None = None
 
 
 class _Conversations:
@@ -255,15 +260,23 @@ class _Conversations:
         """Read and render a conversation, and hand on what is kept of it; None if it is broken, and left out.
 
         What is ``kept`` comes from the row of a table; None for fields of the JSON.
+
+        Raises:
+            InputError, FormatError: if it is broken, and nobody takes broken rows, or a special token is refused.
         """
+        from bpe_cli.chat.encoding import RefusedTokenError
+
         kind = "conversation"
         try:
             conversation = self._read(document, where)
             kind = "template"
-            made = self._render(conversation)
+            text, spans = self._render(conversation)
             if kept is None and self._rows.keep:
                 kept = kept_of_conversation(document, self._rows.keep)
-        except InputError as error:
+            made = self._prepare(text, where, spans)
+        except RefusedTokenError:
+            raise
+        except (InputError, FormatError) as error:
             if self._rows.on_broken is None:
                 raise
             reason = str(error).removeprefix(where).lstrip(": ")
@@ -289,14 +302,22 @@ class _Conversations:
             conversation = replace(conversation, add_generation_prompt=self._chat.generation_prompt)
         return conversation
 
-    def _render(self, conversation: Conversation) -> _Rendered:
+    def _render(self, conversation: Conversation) -> tuple[Traced, list[tuple[int, int]] | None]:
+        """Return the text of a conversation, and what of it is to be learnt; None if there is no mask."""
         renderer = self._renderer_of(conversation)
         text = renderer.render(conversation, add_generation_prompt=conversation.wants_answer)
         if self._job.options.mask is None:
-            return _Rendered(conversation.where, text)
+            return text, None
         from bpe_cli.chat.learning import learnt_spans
 
-        return _Rendered(conversation.where, text, learnt_spans(renderer, self._encoder, conversation, text))
+        return text, learnt_spans(renderer, self._encoder, conversation, text)
+
+    def _prepare(self, text: Traced, where: str, spans: list[tuple[int, int]] | None) -> _Rendered:
+        if spans is None:
+            prepared, learnt = self._encoder.prepare(text, where), None
+        else:
+            prepared, learnt = self._encoder.prepare_learnt(text, where, spans)
+        return _Rendered(where, text.encode(), prepared, learnt)
 
     def write(self, batch: list[_Rendered]) -> None:
         """Encode some conversations, and hand them on with their text."""
@@ -305,24 +326,25 @@ class _Conversations:
         if self._job.options.mask is not None:
             self._write_masked(batch)
             return
-        from bpe_cli.jobs.documents import with_edges
+        from bpe_cli.jobs.documents import naming, with_edges
 
-        prepared = [self._encoder.prepare(each.text, each.where) for each in batch]
-        shown = Block.of(each.text.encode() for each in batch)
-        ids, ends = self._model.encode_block(Block.of(prepared), self._encoder.matcher)
+        shown, matcher = Block.of(each.text for each in batch), self._encoder.matcher
+        prepared = Block.of(each.prepared for each in batch)
+        with naming(self._model, prepared, matcher, [each.where for each in batch]):
+            ids, ends = self._model.encode_block(prepared, matcher)
         takes: Any = self._taker
         ids, ends = with_edges(shown, ids, ends, self._job.edges_of_sink(self._model), takes)
         self._taker.write(shown, ids, ends)
 
     def _write_masked(self, batch: list[_Rendered]) -> None:
+        from bpe_cli.jobs.documents import naming
         from bpe_cli.sinks.beside import Beside
 
         edges = self._job.edges_of_sink(self._model)
         ids, mask, ends = array("I"), array("B"), array("Q")
         for each in batch:
-            mine, marks = self._encoder.learnt(
-                self._model, *self._encoder.prepare_learnt(each.text, each.where, each.spans)
-            )
+            with naming(self._model, Block.of([each.prepared]), self._encoder.matcher, [each.where]):
+                mine, marks = self._encoder.learnt(self._model, each.prepared, each.learnt or b"")
             ids.extend(mine)
             mask.extend(marks)
             ids.extend(edges.after)
@@ -331,7 +353,7 @@ class _Conversations:
             if edges.after:
                 self.divided += sum(id_ == edges.after[-1] for id_ in mine)
             ends.append(len(ids))
-        texts = Block.of(each.text.encode() for each in batch)
+        texts = Block.of(each.text for each in batch)
         self._taker.write(texts, memoryview(ids), memoryview(ends), Beside(memoryview(mask)))
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bpe_cli.errors import CheckFailed, InputError, UsageError
 from bpe_cli.jobs.parts.folder import PLAN
 from bpe_cli.jobs.prepare.broken import ENDING as QUARANTINE
+from bpe_cli.jobs.prepare.broken import is_made_with, leaves_out_more, with_count
 from bpe_cli.jobs.prepare.part import damage_of
 from bpe_cli.jobs.prepare.records import (
     MANIFEST,
@@ -88,7 +89,7 @@ def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
                 hint="name another folder, or use `overwrite`",
             )
         return
-    if there == plan or overwrite:
+    if there == plan or overwrite or leaves_out_more(there, plan):
         return
     keys = dict.fromkeys((*plan.settings, *there.settings))  # not all have all of them
     other = [key for key in keys if plan.settings.get(key) != there.settings.get(key)]
@@ -129,7 +130,7 @@ def what_is_left(
             damaged.append(f"{part.name}: {reason}")
             waiting.append(part)
         elif record is not None:
-            kept[part.number] = record
+            kept[part.number] = with_count(record, job.options.on_error)
     if not waiting:
         mixed = made_of_others(kept, hash_of_inputs(kept[part.number] for part in parts))
         damaged += [f"{parts[number].name}: {AN_INPUT} changed since it was made" for number in mixed]
@@ -156,7 +157,7 @@ def records_of(folder: str) -> tuple[Plan, list[Record]]:
     plan = read_plan(folder)
     if plan is None:
         raise InputError(f"there is no data set in {show_path(folder)}: it has no {PLAN}")
-    fingerprint, sizes = plan.fingerprint(), sizes_in(folder)
+    fingerprint, sizes, on_error = plan.fingerprint(), sizes_in(folder), plan.settings.get("on_error", "fail")
     records: list[Record] = []
     damaged: list[str] = []
     for number, inputs in enumerate(plan.parts):
@@ -166,12 +167,13 @@ def records_of(folder: str) -> tuple[Plan, list[Record]]:
             damaged.append(f"{name} is missing")
             continue
         described = [{key: value for key, value in each.items() if key != "sha256"} for each in record.inputs]
-        if record.plan != fingerprint or described != inputs or record.part != number:
+        is_same = record.plan == fingerprint and described == inputs and record.part == number
+        if not is_same or not is_made_with(record, on_error):
             damaged.append(f"{name} was made with other options or inputs")
         elif not _is_of(record, name, plan.settings):
             damaged.append(f"the record of {name} is damaged")
         damaged.extend(f"{file.name} {reason}" for file in record.all_files if (reason := _size_damage(sizes, file)))
-        records.append(record)
+        records.append(with_count(record, on_error))
     if not damaged and records:
         mixed = made_of_others(dict(enumerate(records)), hash_of_inputs(records))
         damaged = [f"part-{number:05}: {AN_INPUT} changed since it was made" for number in mixed]
@@ -259,16 +261,37 @@ def listed_damage(folder: str, reasons: Sequence[str]) -> str:
 
 
 def write_manifest(folder: str, plan: Plan, records: Sequence[Record]) -> None:
-    """Write the files that cover all parts, and then the manifest; those that are right already stay as they are."""
+    """Write the files that cover all parts, and then the manifest; those that are right already stay as they are.
+
+    So do records, but for those of parts that were made while broken rows were errors: they get the count of them.
+    """
     from bpe_cli.sinks.atomic import write_file
     from bpe_cli.sinks.draft import remove_leftovers
 
     remove_leftovers(folder)  # of workers that were lost while others went on
+    if "on_error" in plan.settings:
+        records = [with_count(record, plan.settings["on_error"]) for record in records]
+        for record in records:
+            _write_record(os.path.join(folder, f"part-{record.part:05}.json"), dumped(record.to_json()))
     index = index_of(plan, records)
     for name, content in (*index.items(), (MANIFEST, dumped(manifest_of(plan, records, index)))):
         path = os.path.join(folder, name)
         if not _holds(path, content):
             write_file(path, content)
+
+
+def _write_record(path: str, content: bytes) -> None:
+    """Write a record anew where it says something else; its time stays: that at which its inputs began to be read."""
+    from bpe_cli.sinks.atomic import Output
+    from bpe_cli.sinks.draft import Draft
+
+    if _holds(path, content):
+        return
+    with Draft(path) as draft:
+        Output(draft.stream, show_path(path), path).write(content)
+        draft.since = os.stat(path).st_mtime_ns
+        draft.prepare()
+        draft.publish()
 
 
 def index_damage(folder: str, index: Mapping[str, bytes]) -> list[str]:

@@ -14,12 +14,16 @@ from bpe_cli.corpus.kept import TYPES
 from bpe_cli.corpus.rows import KeptField, TableRow
 from bpe_cli.errors import UsageError
 from bpe_cli.sinks.dataset.columns import COLUMNS
+from bpe_cli.support.lazy_modules import optional
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Inputs, Source
     from bpe_cli.sinks.dataset import DataSetFormat
 
 _TAKEN = ("input_ids", *COLUMNS, "loss_mask")
+
+BYTES_AT_ONCE = 64 << 20
+"""A batch of rows ends with the one that has this byte of its values."""
 
 
 def settled(names: Sequence[str], source: Source, inputs: Inputs) -> tuple[KeptField, ...]:
@@ -82,6 +86,7 @@ class KeptValues:
     Attributes:
         fields: The fields, in order.
         nulls: In how many rows the value of each is null.
+        held: How many bytes the values have of the rows that were taken, and are no columns yet.
     """
 
     def __init__(self, fields: Sequence[KeptField], *, in_sequences: bool) -> None:
@@ -90,6 +95,9 @@ class KeptValues:
         self.nulls = dict.fromkeys((field.name for field in fields), 0)
         self._documents: deque[Sequence[Any] | TableRow] = deque()
         self._rows = deque[Sequence[Any] | TableRow]() if in_sequences else self._documents
+        self._taken: list[Sequence[Any] | TableRow] = []
+        self._sizes = _Sizes()
+        self.held = 0
 
     def add(self, values: Sequence[Any] | TableRow) -> None:
         """Take the values of the next document."""
@@ -115,9 +123,19 @@ class KeptValues:
         """Return the names of the columns, and their types."""
         return [(field.name, field.arrow_type(arrow)) for field in self.fields]
 
-    def columns(self, count: int, arrow: Any) -> list[Any]:
-        """Return the values of the next rows as Arrow arrays."""
-        rows = [self._rows.popleft() for _ in range(count)]
+    @property
+    def is_full(self) -> bool:
+        """Whether the rows that were taken are to become columns now; it depends on nothing but their values."""
+        return self.held >= BYTES_AT_ONCE
+
+    def take_row(self) -> None:
+        """Take the next row for ``columns``."""
+        self._taken.append(self.next_row())
+        self.held += self._sizes.of(self._taken[-1])
+
+    def columns(self, arrow: Any) -> list[Any]:
+        """Return the values of the rows that were taken as Arrow arrays."""
+        rows, self._taken, self.held = self._taken, [], 0
         columns = [
             arrow.concat_arrays(list(_runs(rows, place, field.arrow_type(arrow), arrow)))
             for place, field in enumerate(self.fields)
@@ -125,6 +143,43 @@ class KeptValues:
         for field, column in zip(self.fields, columns, strict=True):
             self.nulls[field.name] += column.null_count
         return columns
+
+
+class _Sizes:
+    """How many bytes values have, about: as many on every machine, in whatever blocks they come."""
+
+    def __init__(self) -> None:
+        self._columns: Sequence[Any] | None = None
+        self._of_rows: list[int] = []  # of those columns
+
+    def of(self, row: Sequence[Any] | TableRow) -> int:
+        """Return the size of the values of a row."""
+        if not isinstance(row, TableRow):
+            return sum(_size_of(value) for value in row)
+        if self._columns is not row.columns:
+            self._columns = row.columns
+            self._of_rows = [*map(sum, zip(*map(_sizes_of, row.columns), strict=True))]
+        return self._of_rows[row.row]
+
+
+def _size_of(value: object) -> int:
+    if isinstance(value, str):
+        return len(value) if value.isascii() else len(value.encode())
+    return 0 if value is None else 8
+
+
+def _sizes_of(column: Any) -> list[int]:
+    """Return the size of each value of an Arrow array."""
+    types, compute = optional("pyarrow.types"), optional("pyarrow.compute")
+    if types is None or compute is None:
+        raise ValueError("an Arrow array without Arrow")
+    tests = types.is_string, types.is_large_string, types.is_binary, types.is_large_binary
+    if any(test(column.type) for test in tests):
+        return [*compute.fill_null(compute.binary_length(column), 0).to_pylist()]
+    try:
+        return [-(-column.type.bit_width // 8)] * len(column)
+    except ValueError:  # what has other values inside
+        return [column.slice(number, 1).nbytes for number in range(len(column))]
 
 
 def _runs(rows: Sequence[Sequence[Any] | TableRow], place: int, kind: Any, arrow: Any) -> Iterator[Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.parts import Part
-from bpe_cli.jobs.prepare.broken import OnError, check_on_error
+from bpe_cli.jobs.prepare.broken import OnError, check_on_error, is_made_with
 from bpe_cli.jobs.prepare.records import Record, has_sides
 from bpe_cli.jobs.prepare.sequences import SequenceOptions, Way
 from bpe_cli.jobs.prepare.sides import SIDES
@@ -219,7 +219,7 @@ def damage_of(job: PartJob, part: Part, record: Record | None, sizes: Mapping[st
     """
     if record is None:
         return _DAMAGED
-    if record.plan != job.plan:
+    if record.plan != job.plan or not is_made_with(record, job.options.on_error):
         return "it was made with another tokenizer or other options"
     described = [{key: value for key, value in each.items() if key != "sha256"} for each in record.inputs]
     if record.part != part.number or described != part.described():

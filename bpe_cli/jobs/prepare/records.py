@@ -160,9 +160,11 @@ class Plan:
     def fingerprint(self) -> str:
         """Return the hash of its settings: parts that were made by other ones do not belong to it.
 
-        Where documents change places between parts, each part depends on all inputs: then they are hashed too.
+        Where documents change places between parts, each part depends on all inputs: then they are hashed too. What
+        becomes of broken rows is not, since it makes no difference to a part that has none.
         """
-        depends_on = self.to_json() if "shuffle" in self.settings else self.settings
+        settings = {key: value for key, value in self.settings.items() if key != "on_error"}
+        depends_on = self.to_json() | {"settings": settings} if "shuffle" in settings else settings
         return hashlib.sha256(dumped(depends_on)).hexdigest()
 
 

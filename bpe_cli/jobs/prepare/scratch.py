@@ -21,6 +21,7 @@ from bpe_cli.errors import InputError
 from bpe_cli.sinks.beside import Strip
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import cannot_read, cannot_write, show_path
+from bpe_cli.support.temporary_files import close_quietly
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output
@@ -111,7 +112,7 @@ class BucketWriter:
             if self._runs is None:
                 folder = os.path.dirname(self._output.path or ".") or "."
                 self._runs = TemporaryFile(dir=folder)  # noqa: SIM115  # it is closed with this writer
-                finalize(self, self._runs.close)
+                finalize(self, close_quietly, self._runs)
             places = {}
             for bucket in sorted(self._buckets):
                 places[bucket] = self._runs.tell(), len(self._buckets[bucket])

@@ -5,12 +5,13 @@ Its rows are the documents of the part in the order in which they were read. An 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.corpus.rows import TableRow
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.jobs.prepare.keeping import KeptValues
+from bpe_cli.jobs.prepare.keeping import BYTES_AT_ONCE, KeptValues
 from bpe_cli.support.lazy_modules import optional
 from bpe_cli.support.messages import cannot_read, show_path
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 ENDING = ".kept"
 
 _AT_ONCE = 1 << 12
-"""How many documents have their values in memory."""
+"""How many documents have their values in memory, unless these are large."""
 
 
 def _pyarrow() -> Any:
@@ -53,12 +54,13 @@ class KeptWriter:
     def add(self, values: Sequence[Any] | TableRow) -> None:
         """Add the values of the next document."""
         self._held.add(values)
+        self._held.take_row()
         self._count += 1
-        if self._count == _AT_ONCE:
+        if self._count == _AT_ONCE or self._held.is_full:
             self._write()
 
     def _write(self) -> None:
-        columns = self._held.columns(self._count, self._arrow) if self._count else []
+        columns = self._held.columns(self._arrow) if self._count else []
         if columns:
             self._writer.write_batch(self._arrow.record_batch(columns, schema=self._schema))
         self._count = 0
@@ -70,33 +72,56 @@ class KeptWriter:
         self._output.flush()
 
 
-def kept_rows(items: Sequence[Item], paths: Sequence[str]) -> list[TableRow]:
-    """Return the values of the documents of items, by the files of all parts.
+class KeptReader:
+    """Read the values of documents from the files of all parts."""
 
-    Raises:
-        InputError: if a file cannot be read, or is damaged.
-    """
+    def __init__(self, paths: Sequence[str]) -> None:
+        """Begin with the files of all parts, in order."""
+        self._paths = paths
+        self._averages: dict[int, int] = {}  # how many bytes a document of a part has of values
+
+    def groups(self, items: Sequence[Item]) -> Iterator[tuple[Sequence[Item], list[TableRow]]]:
+        """Yield items in their order, with the values of their documents: about as many at a time as make a batch.
+
+        Raises:
+            InputError: if a file cannot be read, or is damaged.
+        """
+        size = sum(map(self._average, (item.part for item in items)))
+        step = -(-len(items) // max(1, -(-size // BYTES_AT_ONCE))) or 1
+        for start in range(0, len(items), step):
+            group = items[start : start + step]
+            yield group, self._rows(group)
+
+    def _average(self, part: int) -> int:
+        if part not in self._averages:
+            with _table(self._paths[part]) as table:
+                self._averages[part] = table.nbytes // max(1, table.num_rows)
+        return self._averages[part]
+
+    def _rows(self, items: Sequence[Item]) -> list[TableRow]:
+        arrow = _pyarrow()
+        of_part: dict[int, list[int]] = {}
+        for place, item in enumerate(items):
+            of_part.setdefault(item.part, []).append(place)
+        tables, order = [], list[int]()
+        for part, places in of_part.items():
+            with _table(self._paths[part]) as table:
+                tables.append(table.take(arrow.array([items[place].kept for place in places], arrow.int64())))
+            order += places
+        whole = arrow.concat_tables(tables)
+        columns = [arrow.concat_arrays(whole.column(at).chunks) for at in range(whole.num_columns)]
+        found: dict[int, TableRow] = {place: TableRow(columns, row) for row, place in enumerate(order)}
+        return [found[place] for place in range(len(items))]
+
+
+@contextmanager
+def _table(path: str) -> Iterator[Any]:
+    """Map a file of values into memory, as an Arrow table."""
     arrow = _pyarrow()
-    of_part: dict[int, list[int]] = {}
-    for place, item in enumerate(items):
-        of_part.setdefault(item.part, []).append(place)
-    tables, order = [], list[int]()
-    for part, places in of_part.items():
-        path = paths[part]
-        try:
-            with arrow.memory_map(path) as file:
-                numbers = arrow.array([items[place].kept for place in places], arrow.int64())
-                tables.append(arrow.ipc.open_file(file).read_all().take(numbers))
-        except OSError as error:
-            raise cannot_read(path, error) from error
-        except arrow.ArrowException as error:
-            raise InputError(
-                f"{show_path(path)} is damaged", hint="remove it, and run the same command again"
-            ) from error
-        order += places
-    if not order:
-        return []
-    whole = arrow.concat_tables(tables)
-    columns = [arrow.concat_arrays(whole.column(at).chunks) for at in range(whole.num_columns)]
-    found: dict[int, TableRow] = {place: TableRow(columns, row) for row, place in enumerate(order)}
-    return [found[place] for place in range(len(items))]
+    try:
+        with arrow.memory_map(path) as file:
+            yield arrow.ipc.open_file(file).read_all()
+    except OSError as error:
+        raise cannot_read(path, error) from error
+    except arrow.ArrowException as error:
+        raise InputError(f"{show_path(path)} is damaged", hint="remove it, and run the same command again") from error

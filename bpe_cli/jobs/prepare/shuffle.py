@@ -31,7 +31,7 @@ from bpe_cli.jobs.prepare.scratch import BucketWriter, Item, read_bucket
 from bpe_cli.jobs.prepare.scratch_folder import ITEMS as ENDING
 from bpe_cli.jobs.prepare.scratch_folder import SCRATCH
 from bpe_cli.jobs.prepare.scratch_kept import ENDING as KEPT
-from bpe_cli.jobs.prepare.scratch_kept import KeptWriter, kept_rows
+from bpe_cli.jobs.prepare.scratch_kept import KeptReader, KeptWriter
 from bpe_cli.jobs.prepare.sequences import Sequences, sequences
 from bpe_cli.jobs.prepare.sides import PartFile, Side
 from bpe_cli.sinks.beside import Beside, Pieces, Strip
@@ -241,18 +241,18 @@ def gather_part(job: PartJob, part: Part, model: Tokenizer, advance: Callable[[i
     in_sequences = options.shuffle == "sequences"
     buckets = job.parts * BUCKETS_OF_PART
     with PartOutput(job, part, model, packed=in_sequences) as output:
-        kept = [*output.kept.values()]
+        kept, reader = [*output.kept.values()], KeptReader(kept_paths)
         batches = [_Batch(each, pieces=in_sequences and options.needs_pieces) for each in output.takers().values()]
         for bucket in range(part.number * BUCKETS_OF_PART, (part.number + 1) * BUCKETS_OF_PART):
             touch_drafts()
             items = read_bucket(paths, bucket, buckets)
-            values = kept_rows(items, kept_paths) if job.keep else []
-            for number, item in enumerate(items):
-                if values:
-                    kept[item.side].add(values[number])
-                batches[item.side].add(item)
-            for batch in batches:
-                batch.flush()  # its ids are those of the bucket, which is gone before the next one is read
+            for group, values in reader.groups(items) if job.keep else [(items, [])]:
+                for number, item in enumerate(group):
+                    if values:
+                        kept[item.side].add(values[number])
+                    batches[item.side].add(item)
+                for batch in batches:
+                    batch.flush()  # its ids are those of the bucket, which is gone before the next one is read
         if advance is not None:
             advance(part.size)
         if output.broken is not None:

@@ -23,6 +23,7 @@ from bpe_cli.sinks.dataset.columns import TYPES, ColumnValues
 from bpe_cli.sinks.dataset.documents import LARGEST_U32, Row, RowsSink, int32_dtype
 from bpe_cli.sinks.draft import BUFFER_BYTES
 from bpe_cli.support.messages import cannot_write
+from bpe_cli.support.temporary_files import close_quietly
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output
@@ -45,7 +46,7 @@ class MdsSink(RowsSink):
     def __init__(self, output: Output, tokenizer: Tokenizer, options: SinkOptions) -> None:
         super().__init__(output, tokenizer, options)
         self._samples = _nameless(output)
-        finalize(self, self._samples.close)  # a sink whose part fails is never finished
+        finalize(self, close_quietly, self._samples)  # a sink whose part fails is never finished
         self._offsets = array("Q", [0])
 
     @staticmethod

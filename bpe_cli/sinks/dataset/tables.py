@@ -31,7 +31,7 @@ IDS_OF_BATCH = 1 << 20
 """A batch ends with the document that has this id of the batch, ..."""
 
 ROWS_OF_BATCH = 1 << 16
-"""... or with this row."""
+"""... or with this row, or when the values that are kept are many bytes."""
 
 
 class OutputStream:
@@ -118,7 +118,11 @@ class TableSink(RowsSink):
         self._values += numbers
         self._lengths.append(length)
         self._columns.add(row)
-        if held + length >= IDS_OF_BATCH or len(self._lengths) == ROWS_OF_BATCH:
+        kept = self.options.kept
+        if kept is not None:
+            kept.take_row()
+        is_full = kept is not None and kept.is_full
+        if is_full or held + length >= IDS_OF_BATCH or len(self._lengths) == ROWS_OF_BATCH:
             self._write_batch()
 
     def _write_batch(self) -> None:
@@ -135,7 +139,7 @@ class TableSink(RowsSink):
             items = arrow.Array.from_buffers(kind.value_type, numbers[-1], [None, values])
             columns.append(arrow.ListArray.from_arrays(offsets, items))
         if self.options.kept is not None:
-            columns += self.options.kept.columns(len(self._lengths), arrow)
+            columns += self.options.kept.columns(arrow)
         self._writer.write_batch(arrow.record_batch(columns, schema=self._schema))
         self._lengths, self._values = array("i"), bytearray()
         self._columns = ColumnValues(self.options.columns, self.options.positions)

@@ -120,7 +120,9 @@ def test_sniffing():
 def test_vocabularies():
     assert load_vocabulary(b"a 1\nb@@ 3\r\na 2\n") == {"a": 2, "b@@": 3}
     assert load_vocabulary(b"") == {}
-    for broken in (b"a\n", b"a  1\n", b"a b 1\n", b"a x\n", b"a 1\n\nb 1\n", b"\xff 1\n"):
+    stray = b"\xff@@ 2\na 1\n"
+    assert subword_nmt.dump_vocabulary(load_vocabulary(stray)) == stray
+    for broken in (b"a\n", b"a  1\n", b"a b 1\n", b"a x\n", b"a 1\n\nb 1\n", b"\xff x\n"):
         with pytest.raises(FormatError):
             load_vocabulary(broken)
     counts = subword_nmt.count_words(["b a  b\n", " c "])

@@ -218,6 +218,21 @@ def test_what_changes_while_its_part_is_counted_is_noticed(folder: Path) -> None
     assert added() == items()
 
 
+def test_a_file_of_another_size_than_the_plan_says_is_refused(folder: Path) -> None:
+    class Late(Local):
+        def run(self, *args: Any) -> Any:
+            os.truncate("in/b.txt", 5)
+            return Local.run(self, *args)
+
+    size = os.stat("in/b.txt").st_size
+    with pytest.raises(InputError, match=rf"^in/b\.txt has 5 bytes in place of {size}: it changed since") as caught:
+        count_parts(OF_LINES, OPTIONS, PartsFolder("counts"), max_memory=MEMORY, engine=Late(1))
+    assert "overwrite" in str(caught.value.hint)
+    assert not os.path.exists("counts")
+    assert counted(overwrite=True).is_whole
+    assert added() == items()
+
+
 def test_a_share_counts_what_has_changed_again_if_it_is_its_own(folder: Path) -> None:
     counted(share=Share(1, 2))
     counted(share=Share(2, 2))

@@ -15,13 +15,14 @@ from typing import Any
 import pytest
 
 from bpe_cli.corpus import Source
-from bpe_cli.errors import CheckFailed, UsageError
+from bpe_cli.engines.local import Local
+from bpe_cli.errors import CheckFailed, InputError, UsageError
 from bpe_cli.jobs.parts import Share
 from bpe_cli.jobs.prepare import PrepareOptions, check, check_deep, finish, prepare
 from bpe_cli.jobs.prepare.encoding import encode_part
 from bpe_cli.jobs.prepare.output import PartOutput
 from bpe_cli.support.listening import Silence
-from tests.needs import needs
+from tests.needs import NO_PROC, needs, skip
 
 OPTIONS = PrepareOptions(to="npy-offsets", eot="auto", part_bytes=100)
 
@@ -101,6 +102,44 @@ def test_what_changes_while_its_part_is_made_is_noticed(shuffle: Any, corpus: So
     assert _prepare(corpus, folder, options, overwrite=True).made > 0
     _prepare(corpus, tmp_path / "fresh", options)
     assert _contents(folder) == _contents(tmp_path / "fresh")
+
+
+@pytest.mark.parametrize("shuffle", [None, "documents"])
+@pytest.mark.parametrize("kind", ["txt", "gz", "csv"])
+@pytest.mark.parametrize("more", [True, False])
+def test_a_file_of_another_size_than_the_plan_says_is_refused(
+    more: bool, kind: str, shuffle: Any, tmp_path: Path
+) -> None:
+    """It is read whole, whenever its turn comes: what it has lost by then is in no part, and no record says so."""
+    short, long = b"text\none\n", b"text\none\ntwo\nthree\n"
+    if kind == "gz":
+        short, long = gzip.compress(short, mtime=0), gzip.compress(long, mtime=0)
+    before, after = (short, long) if more else (long, short)
+    path, folder = tmp_path / f"in.{kind}", tmp_path / "out"
+    path.write_bytes(before)
+
+    class Late(Local):
+        def run(self, *args: Any) -> Any:
+            path.write_bytes(after)
+            return Local.run(self, *args)
+
+    source, options = Source((str(path),), documents="lines"), PrepareOptions(to="npy-offsets", shuffle=shuffle)
+    changed = rf"in\.{kind} has {len(after)} bytes in place of {len(before)}: it changed since its parts were made$"
+    with pytest.raises(InputError, match=changed) as caught:
+        prepare(source, "gpt2", options, folder=folder, engine=Late(1))
+    assert "overwrite" in str(caught.value.hint)
+    assert not [*folder.glob("**/part-*")]
+    assert _prepare(source, folder, options, overwrite=True).is_whole
+    _prepare(source, tmp_path / "fresh", options)
+    assert _contents(folder) == _contents(tmp_path / "fresh")
+
+
+def test_a_file_without_a_size_is_read(tmp_path: Path) -> None:
+    """Those of /proc have a size of 0, and something in them."""
+    if not Path("/proc/version").is_file():
+        skip(NO_PROC)
+    done = _prepare(Source(("/proc/version",)), tmp_path / "out")
+    assert done.tokens > 1
 
 
 def test_with_overwrite_times_do_not_matter(corpus: Source, tmp_path: Path) -> None:

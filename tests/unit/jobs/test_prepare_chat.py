@@ -206,6 +206,68 @@ def test_an_empty_file_between_tables_moves_no_row(tmp_path: Path) -> None:
     assert done.broken == {"type": 4, "json": 2, "conversation": 2}
 
 
+HARD = """{%- macro deep() %}{{ deep() }}{% endmacro -%}
+{%- for m in messages -%}
+{%- if m.content == 'large' %}{{ 'x' * 10 ** 10 }}
+{%- elif m.content == 'deep' %}{{ deep() }}
+{%- elif m.content == 'odd' %}{{ ''.__class__.__mro__ }}
+{%- else %}{{ ('x' ~ m.content) | upper | lower }}
+{%- endif -%}
+{%- endfor -%}"""
+"""A template that some conversations are too much for."""
+
+TOO_HARD = {
+    "large": "t.jinja is stopped: it makes too much data from too little input",
+    "deep": "t.jinja is stopped: it goes too deep",
+    "odd": "t.jinja does something that chat templates may not do: it uses '__class__' of a str",
+    "<|endoftext|>ß": "the chat template makes <|endoftext|> in a way that cannot be followed, so it may come from a "
+    "message",
+}
+
+
+def said(folder: Path, *contents: str) -> Source:
+    """Make lines of conversations of one message each, and a template for them."""
+    (folder / "t.jinja").write_text(HARD, encoding="utf-8")
+    lines = [json.dumps([{"role": "user", "content": content}]) for content in contents]
+    (folder / "said.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return Source((str(folder / "said.jsonl"),), documents="jsonl")
+
+
+@pytest.mark.parametrize("mask", [None, "assistant"])
+def test_what_a_template_does_not_finish_is_a_broken_row(mask: Any, tmp_path: Path) -> None:
+    needs("jinja2")
+    source = said(tmp_path, "hi", *TOO_HARD, "ho")
+    chat = ChatOptions(str(tmp_path / "t.jinja"))
+    options = options_of(chat=chat, mask=mask, on_error="quarantine")
+    done = prepare(source, "gpt2", options, folder=tmp_path / "out", processes=1)
+    assert (done.documents, done.broken) == (2, {"template": len(TOO_HARD)})
+    assert [row["input_ids"] for row in table(tmp_path / "out")] == [*map(bpe_cli.load("gpt2").encode, ("xhi", "xho"))]
+    lines = (tmp_path / "out/part-00000.quarantine.jsonl").read_bytes().splitlines()
+    found = [(row["line"], row["kind"], row["reason"].replace(f"{tmp_path}/", "")) for row in map(json.loads, lines)]
+    assert found == [(number, "template", reason) for number, reason in enumerate(TOO_HARD.values(), 2)]
+
+
+@pytest.mark.parametrize("content", TOO_HARD)
+def test_what_a_template_does_not_finish_is_named(content: str, tmp_path: Path) -> None:
+    needs("jinja2")
+    source = said(tmp_path, "hi", content)
+    options = options_of(chat=ChatOptions(str(tmp_path / "t.jinja")))
+    with pytest.raises(BpeError) as caught:
+        prepare(source, "gpt2", options, folder=tmp_path / "out", processes=1)
+    assert caught.value.message.replace(f"{tmp_path}/", "") == f"said.jsonl:2: {TOO_HARD[content]}"
+    with pytest.raises(BpeError) as of_the_chat_job:
+        encode_chat(source, "gpt2", options.chat, output=io.BytesIO())
+    assert of_the_chat_job.value.message == caught.value.message
+
+
+@pytest.mark.parametrize("mask", [None, "assistant"])
+def test_what_is_refused_is_no_broken_row(mask: Any, tmp_path: Path) -> None:
+    source = said(tmp_path, "hi", "<|im_end|>")
+    options = options_of(mask=mask, on_error="skip", specials="all", refuse_specials=True)
+    with pytest.raises(InputError, match=r"said\.jsonl:2: the text of a message contains the special token"):
+        prepare(source, "gpt-3.5-turbo", options, folder=tmp_path / "out", processes=1)
+
+
 def test_what_is_said_of_conversations_is_checked(talks: Source, tmp_path: Path) -> None:
     def refused(match: str, options: PrepareOptions, source: Source = talks, name: str = "gpt-3.5-turbo") -> None:
         with pytest.raises(BpeError, match=match):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.corpus import Source
+from bpe_cli.corpus.rows import KeptField
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.prepare import PrepareOptions, prepare
+from bpe_cli.jobs.prepare.scratch import Item
+from bpe_cli.jobs.prepare.scratch_kept import KeptReader, KeptWriter
+from bpe_cli.sinks.atomic import Output
+from bpe_cli.sinks.beside import Strip
 from tests.needs import needs
 from tests.thorough import more
 from tests.unit.jobs.test_prepare_rows import TOKENIZER, contents, corpus, ids
@@ -67,6 +73,74 @@ def test_many_rows_keep_their_values(tmp_path: Path) -> None:
     options = PrepareOptions(to="arrow", keep=("id:int64",))
     prepare(Source((str(tmp_path / "x.csv"),)), TOKENIZER, options, folder=tmp_path / "out", processes=1)
     assert [row["id"] for row in rows_of(tmp_path / "out")] == list(range(70_000))
+
+
+def groups_of(path: Path) -> list[int]:
+    """Return how many rows each record batch of an Arrow file has."""
+    ipc = needs("pyarrow.ipc")
+    with ipc.open_file(path) as file:
+        return [file.get_batch(number).num_rows for number in range(file.num_record_batches)]
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+@pytest.mark.parametrize("block_bytes", [3, 1 << 20])
+def test_a_batch_ends_when_its_values_are_large(
+    block_bytes: int, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few ids may have much beside them. Where batches end depends on the rows alone."""
+    arrow, parquet = needs("pyarrow"), needs("pyarrow.parquet")
+    monkeypatch.setattr("bpe_cli.jobs.prepare.keeping.BYTES_AT_ONCE", 100)
+    monkeypatch.setattr("bpe_cli.jobs.prepare.scratch_kept.BYTES_AT_ONCE", 100)
+    values = ["x" * 99, "", None, "日" * 33, "y" * 300, "z", "z"]  # 日 has three bytes
+    rows = [{"text": "a", "html": value, "tags": [value]} for value in values]
+    path = tmp_path / f"in.{kind}"
+    if kind == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        parquet.write_table(arrow.Table.from_pylist(rows), path, row_group_size=2)
+    source = Source((str(path),), documents="jsonl" if kind == "jsonl" else "whole", block_bytes=block_bytes)
+    options = PrepareOptions(to="arrow", keep=("html",))
+    prepare(source, TOKENIZER, options, folder=tmp_path / "out", processes=1)
+    assert groups_of(tmp_path / "out/part-00000.arrow") == [4, 1, 2]
+    assert [row["html"] for row in rows_of(tmp_path / "out")] == values
+
+    prepare(source, TOKENIZER, replace(options, length=1, way="split"), folder=tmp_path / "split", processes=1)
+    assert groups_of(tmp_path / "split/part-00000.arrow") == [4, 1, 2]
+
+    prepare(source, TOKENIZER, replace(options, keep=("tags",)), folder=tmp_path / "tags", processes=1)
+    assert groups_of(tmp_path / "tags/part-00000.arrow")[-1] == 2
+    tags: list[Any] = [[value] for value in values]
+    kept = [row["tags"] for row in rows_of(tmp_path / "tags")]
+    assert kept == ([json.dumps(each, ensure_ascii=False) for each in tags] if kind == "jsonl" else tags)
+
+    shuffled = replace(options, shuffle="documents", val=0.5)
+    prepare(source, TOKENIZER, shuffled, folder=tmp_path / "mixed", processes=1)
+    monkeypatch.undo()
+    prepare(source, TOKENIZER, shuffled, folder=tmp_path / "at_once", processes=1)
+    found = [row["html"] for side in ("train", "val") for row in rows_of(tmp_path / "mixed" / side)]
+    assert found == [row["html"] for side in ("train", "val") for row in rows_of(tmp_path / "at_once" / side)]
+    assert sorted(found, key=str) == sorted(values, key=str)
+
+
+def test_values_between_the_passes_of_a_shuffle_are_in_memory_some_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs("pyarrow")
+    monkeypatch.setattr("bpe_cli.jobs.prepare.keeping.BYTES_AT_ONCE", 100)
+    path = tmp_path / "part.kept"
+    with path.open("wb") as file:
+        writer = KeptWriter(Output(file, "part.kept"), [KeptField("html"), KeptField("n", "int64")])
+        for value in ("x" * 50, "y" * 50, None, "z" * 92, "z"):
+            writer.add([value, 1])
+        writer.finish()
+    assert groups_of(path) == [2, 2, 1]
+    monkeypatch.setattr("bpe_cli.jobs.prepare.scratch_kept.BYTES_AT_ONCE", 100)
+    items = [Item(0, 0, number, 0, Strip.empty(masked=False), kept=number) for number in (4, 3, 2, 1, 0)]
+    groups = list(KeptReader([str(path)]).groups(items))
+    assert 1 < len(groups) < 5
+    assert [item for group, _ in groups for item in group] == items
+    found = [str(row.columns[0][row.row].as_py())[0] for _, rows in groups for row in rows]
+    assert found == ["z", "z", "N", "y", "x"]
 
 
 @pytest.mark.parametrize("to", ["arrow", "parquet", "datasets"])

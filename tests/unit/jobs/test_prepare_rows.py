@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import importlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +121,85 @@ def test_who_makes_the_parts_changes_no_byte(to: str, tmp_path: Path) -> None:
     (tmp_path / "one/manifest.json").unlink()
     assert finish(tmp_path / "one").quarantined == len(files)
     assert contents(tmp_path / "one") == whole
+
+
+def in_all(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("on_error", ["skip", "quarantine"])
+@pytest.mark.parametrize("shuffle", [None, "documents"])
+def test_who_leaves_rows_out_now_goes_on_with_the_parts_that_had_none(
+    shuffle: Any, on_error: Any, tmp_path: Path
+) -> None:
+    """The run stopped at a broken row: what was finished by then is the same either way."""
+    source, folder = corpus(tmp_path / "in"), tmp_path / "out"
+    lines = [json.dumps({"text": f"0 {number}"}) for number in range(99)]
+    (tmp_path / "in/0.jsonl").write_text("\n".join(lines))
+    fail = PrepareOptions(part_bytes=400, shuffle=shuffle, val=0.4)
+    leave_out = replace(fail, on_error=on_error)
+    with pytest.raises(InputError, match=r"a\.jsonl"):
+        prepare(source, TOKENIZER, fail, folder=folder, processes=1)
+    place = folder / "shuffle" if shuffle else folder
+    done = {path: path.stat() for path in place.glob("part-*") if path.suffix != ".json"}
+    records = {path.name: path.stat().st_mtime_ns for path in place.glob("part-*.json")}
+    assert len(records) > 4
+
+    encoded: list[int] = []
+    with pytest.MonkeyPatch.context() as patched:
+        where = "shuffle" if shuffle else "making"
+        encode = importlib.import_module(f"bpe_cli.jobs.prepare.{where}").encode_part
+        patched.setattr(
+            f"bpe_cli.jobs.prepare.{where}.encode_part",
+            lambda job, part, *more: (encoded.append(part.number), encode(job, part, *more))[1],
+        )
+        now = prepare(source, TOKENIZER, leave_out, folder=folder, processes=1)
+    assert encoded == [*range(len(records), now.parts)]
+    fresh = prepare(source, TOKENIZER, leave_out, folder=tmp_path / "fresh", processes=1)
+    assert in_all(folder) == in_all(tmp_path / "fresh")
+    assert now.broken == fresh.broken == check(folder).broken == {"type": 2, "utf-8": 2}
+    if not shuffle:
+        assert now.kept == len(records)
+        assert all(path.stat().st_ino == status.st_ino for path, status in done.items())
+        # The time of a record is when its inputs began to be read, by which changes are found.
+        assert {name: (folder / name).stat().st_mtime_ns for name in records} == records
+
+
+def test_nothing_else_is_gone_on_with(tmp_path: Path) -> None:
+    source, folder = corpus(tmp_path / "in"), tmp_path / "out"
+    of: dict[str, PrepareOptions] = {
+        each: PrepareOptions(part_bytes=400, on_error=each)  # type: ignore[arg-type]
+        for each in ("fail", "skip", "quarantine")
+    }
+    prepare(source, TOKENIZER, of["skip"], folder=folder, processes=1)
+    whole = contents(folder)
+    for other in (of["fail"], of["quarantine"]):
+        with pytest.raises(UsageError, match="was made with other settings: on_error"):
+            prepare(source, TOKENIZER, other, folder=folder, processes=1)
+    assert contents(folder) == whole
+    done = prepare(source, TOKENIZER, of["quarantine"], folder=folder, processes=1, overwrite=True)
+    assert done.made == 4 < done.parts  # one for each broken row
+    prepare(source, TOKENIZER, of["quarantine"], folder=tmp_path / "fresh", processes=1)
+    assert contents(folder) == contents(tmp_path / "fresh")
+    with pytest.raises(InputError, match=r"a\.jsonl"):  # what has left rows out is not the work of who takes none
+        prepare(source, TOKENIZER, of["fail"], folder=folder, processes=1, overwrite=True)
+
+
+def test_a_whole_data_set_without_broken_rows_may_be_one_that_leaves_them_out(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text('{"text": "a"}\n' * 99)
+    source, folder = Source((str(tmp_path / "x.jsonl"),), documents="jsonl"), tmp_path / "out"
+    fail = PrepareOptions(part_bytes=400)
+    prepare(source, TOKENIZER, fail, folder=folder, processes=1)
+    record = (folder / "part-00001.json").read_bytes()
+    now = prepare(source, TOKENIZER, replace(fail, on_error="skip"), folder=folder, processes=1)
+    assert (now.made, now.broken, check(folder).broken) == (0, {}, {})
+    prepare(source, TOKENIZER, replace(fail, on_error="skip"), folder=tmp_path / "fresh", processes=1)
+    assert contents(folder) == contents(tmp_path / "fresh")
+    # A run that shares the parts, and began with the old plan, may write such a record later.
+    (folder / "part-00001.json").write_bytes(record)
+    (folder / "manifest.json").unlink()
+    assert finish(folder).broken == {}
+    assert contents(folder) == contents(tmp_path / "fresh")
 
 
 def test_quarantined_rows_are_checked_like_all_files(tmp_path: Path) -> None:

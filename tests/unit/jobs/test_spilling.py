@@ -7,7 +7,6 @@ import os
 import tempfile
 from array import array
 from fractions import Fraction
-from typing import Self
 
 import pytest
 
@@ -15,7 +14,6 @@ from bpe_cli import _core, train
 from bpe_cli.corpus import Source
 from bpe_cli.errors import FormatError, OutputError, TrainingError
 from bpe_cli.formats import counts_file
-from bpe_cli.jobs import spilling
 from bpe_cli.jobs.count import load_counts, save_counts
 from bpe_cli.jobs.languages import by_language
 from bpe_cli.jobs.mixing import Mixture, NamedCorpus, mixed
@@ -27,6 +25,7 @@ from bpe_cli.trainers import bpe, token_list, trainer_for, wordpiece
 from bpe_cli.trainers.bbpe_options import BbpeOptions
 from bpe_cli.trainers.counts import counts_of, items_of, new_counts
 from bpe_cli.trainers.sentencepiece import SentencePieceOptions
+from tests.full_disk import on_a_full_disk
 
 OPTIONS = BbpeOptions(300)
 TRAINER = trainer_for(OPTIONS)
@@ -244,24 +243,23 @@ def test_what_training_needs_is_said():
         count_within(TRAINER, blocks(), OPTIONS, max_memory=100)
 
 
-def test_a_full_disk_is_said(monkeypatch):
-    class Full:
-        def write(self, data: bytes) -> int:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+@pytest.mark.parametrize("room", [0, 3, 64, 65])
+def test_a_full_disk_is_said(room, monkeypatch):
+    """What is still in a buffer cannot be written when the file is closed either."""
+    opened, temporary = [], tempfile.TemporaryFile
 
-        def __enter__(self) -> Self:
-            return self
+    def opening(**options: str):
+        opened.append(temporary(**options) if len(opened) < room else on_a_full_disk())
+        return opened[-1]
 
-        def __exit__(self, *_: object) -> None: ...
-
-    monkeypatch.setattr(spilling, "_temporary", Full)
-    counts = new_counts()
-    with pytest.raises(OutputError) as caught, Spilling(counts, 1000) as spilled:
-        TRAINER.count(spilled.watch(blocks()), OPTIONS, counts)
+    monkeypatch.setattr(tempfile, "TemporaryFile", opening)
+    with pytest.raises(OutputError) as caught:
+        count_within(TRAINER, blocks(), OPTIONS, max_memory=1000)
     folder = tempfile.gettempdir()
     assert caught.value.message == (f"cannot write the counts to a temporary file in {folder}: no space left on device")
-    assert "`TMPDIR`" in caught.value.hint
-    assert counts.unique  # nothing was forgotten
+    assert caught.value.hint == "set TMPDIR to a folder with more room, or raise `max_memory`"
+    assert len(opened) >= 64
+    assert all(file.closed for file in opened)
 
 
 def test_no_folder_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,7 +273,7 @@ def test_no_folder_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
         TRAINER.count(spilled.watch(blocks()), OPTIONS, counts)
     assert notes.notes == ["the counts take more than 0 MiB: they go to temporary files"]
     what = "cannot write the counts to a temporary file: no usable temporary directory found in ['/tmp']"
-    assert (caught.value.message, "`TMPDIR`" in (caught.value.hint or "")) == (what, True)
+    assert (caught.value.message, "TMPDIR" in (caught.value.hint or "")) == (what, True)
 
 
 def test_packed_counts_take_no_more_pieces():

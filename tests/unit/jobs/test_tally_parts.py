@@ -110,6 +110,21 @@ def test_what_has_changed_and_kept_its_size_is_named_and_tallied_again(folder: P
     assert len(contents("tallies").items() - before.items()) == 2, "the tallies of one part and its record"
 
 
+def test_a_file_of_another_size_than_the_plan_says_is_refused(folder: Path) -> None:
+    class Late(Local):
+        def run(self, *args):
+            with open("in/f.txt", "ab") as file:
+                file.write(b" more")
+            return Local.run(self, *args)
+
+    size = Path("in/f.txt").stat().st_size
+    with pytest.raises(InputError, match=rf"^in/f\.txt has {size + 5} bytes in place of {size}: it changed since"):
+        tally(CompareJob(NAMES, OF_LINES, CompareOptions(), by_parts=ByParts(PartsFolder("tallies"), Late(1))))
+    assert not Path("tallies").exists()
+    again = compare_and_check(job(place=PartsFolder("tallies", overwrite=True)))
+    assert json_of(again) == json_of(compare_and_check(job()))
+
+
 @settings(max_examples=15, deadline=None)
 @given(
     texts=st.lists(st.lists(st.sampled_from([*WORDS, "", "abc"]), max_size=40), min_size=1, max_size=9),

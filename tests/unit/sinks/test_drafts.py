@@ -42,6 +42,46 @@ def test_drafts_of_the_dead_are_removed(tmp_path):
     unasked.wait()
 
 
+class _Node:
+    def __init__(self, name):
+        self.nodename = name
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("queue1-dy-queue1-c5xlarge-10", "queue1-dy-queue1-c5xlarge-11"),
+        ("tokenize-shards-worker-0-x8f2k", "tokenize-shards-worker-1-p9zzq"),
+        ("", "a" * 64),
+    ],
+)
+def test_drafts_of_another_machine_stay_whatever_it_is_called(ours, theirs, tmp_path, monkeypatch):
+    """The names of a cluster differ at their ends; on a network's disk drafts have names."""
+    monkeypatch.setattr(draft.Draft, "_open_nameless", lambda _: None)
+    monkeypatch.setattr(os, "uname", lambda: _Node(ours))
+    longest = tmp_path / ("x" * 200)
+    with draft.Draft(str(longest)) as new:
+        new.stream.write(b"work")
+        monkeypatch.setattr(os, "uname", lambda: _Node(theirs))
+        monkeypatch.setattr(draft.UNFINISHED, "paths", set())
+        monkeypatch.setattr(draft, "_lives", lambda *_: False)  # here nobody has its number
+        draft.remove_leftovers(str(tmp_path))
+        new.prepare()
+        new.publish()
+    assert longest.read_bytes() == b"work"
+
+
+def test_drafts_of_another_container_stay(tmp_path, monkeypatch):
+    """It may have the same name, and its processes have other numbers there than here."""
+    stat, name = os.stat, f".x.{draft._host()}-1.part"
+    (tmp_path / name).touch()
+    monkeypatch.setattr(draft, "_lives", lambda *_: False)
+    elsewhere = {"/proc/self/ns/pid": tmp_path}
+    monkeypatch.setattr(os, "stat", lambda path, **more: stat(elsewhere.get(path, path), **more))
+    draft.remove_leftovers(str(tmp_path))
+    assert os.listdir(tmp_path) == [name]
+
+
 def test_drafts_of_the_living_stay_however_old_they_are(tmp_path, monkeypatch):
     """A file that is written at the end of a part does not change until then."""
     monkeypatch.setattr(draft, "_LONG_AGO", -1.0)

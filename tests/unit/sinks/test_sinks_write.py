@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import struct
+import tempfile
 from array import array
 from itertools import accumulate, chain
 from types import SimpleNamespace
@@ -23,6 +24,7 @@ from bpe_cli.sinks.read import READERS, ReadOptions, read_batches
 from bpe_cli.sinks.sidecar import SCHEMA, load_sidecar
 from bpe_cli.tokenizer import fingerprint
 from bpe_cli.tokenizer.usage import Edges
+from tests.full_disk import on_a_full_disk
 from tests.needs import needs
 
 DOCUMENTS = [[97, 256, 32], [], [10, 13, 0, 200, 259], [258]]
@@ -117,6 +119,25 @@ def test_parts_of_a_document_make_no_difference(stubs, documents, cuts):
         contents = [text[start:end] for start, end in value["spans"]]
         assert contents == [stubs.Tokenizer().token_bytes(token_id) for token_id in document]
         assert value["spans"] == [] or value["spans"][-1][1] == len(text)
+
+
+def test_where_arrays_wait_is_named_if_there_is_no_room(stubs, monkeypatch):
+    opened = []
+
+    def opening(*_: object, **__: object):
+        opened.append(on_a_full_disk())
+        return opened[-1]
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", opening)
+    monkeypatch.setattr(base.parts, "__defaults__", (2,))
+    monkeypatch.setattr(jsonl, "_SPOOL_BYTES", 8)
+    with pytest.raises(OutputError) as caught:
+        write(stubs, "jsonl", [[97] * 20], (5,), tokens=True, spans=True)
+    said = f"cannot write the tokens and spans of a long document to a temporary file in {tempfile.gettempdir()}"
+    assert caught.value.message == f"{said}: no space left on device"
+    assert caught.value.hint == "set TMPDIR to a folder with more room"
+    assert opened
+    assert all(file.closed for file in opened)
 
 
 def spans(stubs, text, ids, **options):
