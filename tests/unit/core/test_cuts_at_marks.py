@@ -19,10 +19,11 @@ ACROSS = [*PIECES, "a▁b"]
 TEXTS = st.lists(st.sampled_from(["a b", "ab", " ", "  ", "▁", "中", "x", "\n", "é", "b a"]), max_size=30).map("".join)
 
 
-def unigram(pieces, *normalizer):
+def unigram(pieces, *normalizer, fixed_point=True):
+    """Return a model whose sums are exact, unless it is asked for one whose sums round."""
     vocabulary = Vocabulary.from_tokens(piece.encode() for piece in pieces)
     scores = array("d", [-float(10 - len(piece)) for piece in pieces])
-    return Tokenizer(Unigram(vocabulary, scores, unk_id=0), normalizer=normalizer)
+    return Tokenizer(Unigram(vocabulary, scores, unk_id=0, fixed_point=fixed_point), normalizer=normalizer)
 
 
 CUTTABLE = {
@@ -37,6 +38,7 @@ UNCUTTABLE = {
     "blanks that stay": unigram(PIECES, SpaceMarks(escape_whitespaces=False)),
     "no marks": unigram(PIECES, Replace(" ", "_", literal=True)),
     "no normalizer": unigram(PIECES),
+    "sums that round": unigram(PIECES, SpaceMarks(), fixed_point=False),
 }
 
 
