@@ -27,7 +27,17 @@ impl Ids {
     ///
     /// # Errors
     /// There is no memory for it.
+    #[inline]
     pub fn number<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyInt>> {
+        let (first, place) = (id as usize / TOGETHER, id as usize % TOGETHER);
+        match self.0.get(first).and_then(|several| several.get(py)) {
+            Some(several) => Ok(several[place].bind(py).clone()),
+            None => self.new_number(py, id),
+        }
+    }
+
+    #[cold]
+    fn new_number<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyInt>> {
         let (first, place) = (id as usize / TOGETHER, id as usize % TOGETHER);
         match self.0.get(first) {
             Some(several) => {
