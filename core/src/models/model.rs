@@ -131,10 +131,31 @@ pub trait Carrying {
     fn encode_on(&self, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()>;
 
     /// What each token adds to the sum, by id, if it was given with a bound above 0.
-    fn scores(&self) -> &[f32];
+    fn scores(&self) -> Scores<'_>;
 
     /// What one of them adds at most.
     fn largest(&self) -> f32;
+}
+
+/// Scores by id, in the precision in which they are added up.
+#[derive(Clone, Copy, Debug)]
+pub enum Scores<'a> {
+    /// Each sum is rounded to f32.
+    Single(&'a [f32]),
+    /// Each sum is rounded to f64.
+    Double(&'a [f64]),
+}
+
+impl Scores<'_> {
+    /// The sum behind these tokens.
+    #[must_use]
+    pub fn add_up(self, sum: f64, ids: &[u32]) -> f64 {
+        let ids = ids.iter().map(|&id| id as usize);
+        match self {
+            Self::Single(scores) => ids.fold(sum as f32, |sum, id| sum + scores[id]).into(),
+            Self::Double(scores) => ids.fold(sum, |sum, id| sum + scores[id]),
+        }
+    }
 }
 
 /// What a model is made of, besides its specification.

@@ -12,7 +12,7 @@ pub struct Scratch {
     /// Tokens on their way to become ids.
     pub found: Vec<Found>,
     /// What scores have added up to, see [`super::model::Carrying`].
-    pub sum: f32,
+    pub sum: f64,
     /// How far a result holds, see [`super::model::Carrying`].
     pub bound: f32,
 }

@@ -80,6 +80,8 @@ pub struct Unigram {
     seam: Option<Border>,
     /// Scores by id in f32, if that is how they are added.
     singles: Vec<f32>,
+    /// The same in f64.
+    doubles: Vec<f64>,
     /// Whether the token for unknown characters has the score of one of them there, and is nothing else.
     tells_unknown: bool,
     /// The highest absolute score.
@@ -165,12 +167,9 @@ impl Unigram {
         let matches = |id: u32| matches!(kind_of(id), kind::NORMAL | kind::USER_DEFINED);
         let keys = tables::sorted_keys(&tokens, matches);
         let trie = Trie::new(&keys)?;
-        // Sums in f64 round, too, and are not carried on: which of two equally good segmentations wins hangs on what
-        // stands before.
-        let is_exact = settings.fixed_point;
+        // Where sums round, in f32 or f64, it hangs on what stands before which of two equally good segmentations wins.
         let seam = Border::of(keys.iter().map(|key| key.0));
-        let seam = seam.filter(|_| is_exact || settings.single_precision);
-        let border = seam.filter(|_| is_exact);
+        let border = seam.filter(|_| settings.fixed_point);
         let (units, joints) = match settings.fixed_point {
             true => {
                 let joints = Joints::of(keys.iter().map(|key| key.0));
@@ -180,9 +179,11 @@ impl Unigram {
             false => (Vec::new(), None),
         };
         let scores: Vec<Score> = (0..tokens.len() as u32).map(score_of).collect();
-        let mut singles: Vec<f32> = match settings.single_precision {
-            true => scores.iter().map(|score| score.best as f32).collect(),
-            false => Vec::new(),
+        let best = scores.iter().map(|score| score.best);
+        let (mut singles, mut doubles) = match (settings.single_precision, settings.fixed_point) {
+            (true, _) => (best.map(|score| score as f32).collect(), Vec::new()),
+            (false, false) => (Vec::new(), best.collect()),
+            (false, true) => (Vec::new(), Vec::new()),
         };
         let bytes = match settings.byte_fallback {
             true => tables::byte_tokens(&tokens, &kinds),
@@ -196,16 +197,23 @@ impl Unigram {
         let own = settings
             .unk_id
             .filter(|unk_id| bytes.is_none() && !keys.iter().any(|(_, id)| id == unk_id));
-        let told = own.and_then(|unk_id| singles.get_mut(unk_id as usize));
-        let tells_unknown = told.map(|score| *score = unknown as f32).is_some();
-        let largest = |largest: f32, score: &f32| largest.max(score.abs());
+        let told = own.map_or(usize::MAX, |unk_id| unk_id as usize);
+        if let Some(score) = singles.get_mut(told) {
+            *score = unknown as f32;
+        }
+        if let Some(score) = doubles.get_mut(told) {
+            *score = unknown;
+        }
+        let added = doubles.iter().map(|&score| score as f32);
+        let added = added.chain(singles.iter().copied()).chain([unknown as f32]);
         let longest = keys.iter().map(|key| key.0.len()).fold(4, usize::max);
         drop(keys);
         Ok(Self {
             seam,
-            tells_unknown,
-            largest: singles.iter().fold(unknown.abs() as f32, largest),
+            tells_unknown: told < tokens.len(),
+            largest: added.map(f32::abs).fold(0.0, f32::max),
             singles,
+            doubles,
             tokens,
             settings,
             trie,

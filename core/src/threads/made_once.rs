@@ -99,7 +99,7 @@ impl<'a> Making<'a> {
             && maker
                 .compare_exchange(now, here, Ordering::Acquire, Ordering::Relaxed)
                 .is_ok();
-        begun.then_some(Self(maker))
+        begun.then(|| Self(maker))
     }
 }
 

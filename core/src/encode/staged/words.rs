@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::memory::budget::Share;
 use crate::memory::key;
 use crate::memory::piece_cache::PieceCache;
-use crate::models::model::Carrying;
+use crate::models::model::{Carrying, Scores};
 use crate::normalize::Context;
 
 /// How many words are looked up together.
@@ -34,7 +34,7 @@ const BATCH: usize = 128;
 /// The last byte of a key that is no word's, but a place among characters.
 const CHARACTER: u128 = 0x80;
 /// A sum of scores above which a word's best segmentation must lead by about one to be sure.
-const LARGE: f32 = 4e5;
+const LARGE: f64 = 4e5;
 /// How long stretches are that go through the stages together where sums are [`LARGE`].
 const STRETCH: usize = 1 << 14;
 /// The bits that bytes outside ASCII have in a key.
@@ -83,8 +83,8 @@ struct Run<'a> {
     /// What stands at the beginning of the text, until that was handled.
     begins: Option<Context>,
     /// What scores have added up to, see `Carrying`.
-    sum: f32,
-    scores: Option<&'a [f32]>,
+    sum: f64,
+    scores: Option<Scores<'a>>,
     largest: f32,
     /// Whether the last token may become one with the next, so that ids are held even where they are only counted.
     fuses: bool,
@@ -160,9 +160,12 @@ impl Run<'_> {
     /// they save.
     #[inline]
     fn goes_on(&self, start: usize, end: usize) -> bool {
-        self.scores.is_some()
-            && end - start < STRETCH
-            && (self.sum.abs() > LARGE || self.memory.bypass_bytes > 0)
+        let is_large = match self.scores {
+            None => return false,
+            Some(Scores::Single(_)) => self.sum.abs() > LARGE,
+            Some(Scores::Double(_)) => false,
+        };
+        end - start < STRETCH && (is_large || self.memory.bypass_bytes > 0)
     }
 
     /// Counts a block that comes, and decides from time to time whether words are worth it.

@@ -1,26 +1,28 @@
 //! Segmentation of a part of a text, given what the scores of the parts before it add up to.
 //!
-//! In f32 a sum of scores is rounded at each token, the more the longer the text before it. Of two
+//! A sum of scores is rounded at each token, to f32 or to f64, the more the longer the text before it. Of two
 //! segmentations of nearly equal score the one may win at the beginning of a text and the other further
 //! on. To find the tokens of a part, it is enough to begin with the sum up to there. To know whether
 //! they hold elsewhere, the lead of the best segmentation over the second best is compared with what
 //! rounding can do at most.
 //!
 //! The rounded sum of a path of n tokens differs from the exact one by at most n halves of the distance
-//! between numbers of that size, which for sums up to M is at most M / 2^23. The search finds the path
-//! whose rounded sum is the highest, for rounding keeps order. So if every other path lies further
-//! behind than (n + n) / 2 such distances, the best path is the one that is found.
+//! between numbers of that size, which for sums up to M is at most M / 2^23 in f32, M / 2^52 in f64. The search
+//! finds the path whose rounded sum is the highest, for rounding keeps order. So if every other path lies further
+//! behind than (n + n) / 2 such distances, the best path is the one that is found. The lead itself is reckoned in
+//! f64, from sums that begin at 0: its error is at most 2n such halves for the size of the part's own sums.
 
 use super::forward::{LARGEST_SUM, NOTHING, walk_back};
 use super::lattice::UNKNOWN;
 use super::{NOWHERE, SearchScratch, Step, Unigram};
 use crate::error::Result;
-use crate::models::model::Carrying;
+use crate::models::model::{Carrying, Scores};
 use crate::models::scratch::Scratch;
 use crate::text::character_len;
 
-/// The distance between numbers in f32 by their size, and as much again for whatever is reckoned here.
+/// The distance between numbers by their size, in f32 and in f64, and as much again for whatever is reckoned here.
 const DISTANCE: f64 = 2.0 / (1 << 23) as f64;
+const FINE_DISTANCE: f64 = 2.0 * f64::EPSILON;
 
 /// Of longer parts nobody remembers the tokens, so that it does not matter how far they hold.
 const LONGEST: usize = 80;
@@ -82,7 +84,7 @@ impl Unigram {
     fn bound(&self, piece: &[u8], lead: f64, path: &[(u32, u32, u32)]) -> f32 {
         let says = |&(_, _, id): &(u32, u32, u32)| match id {
             UNKNOWN => self.tells_unknown,
-            _ => f64::from(self.singles[id as usize]) == self.scores[id as usize].best,
+            _ => self.added(id) == self.scores[id as usize].best,
         };
         // Neighbours that are unknown may become one token.
         let unknown = path.iter().map(|step| step.2 == UNKNOWN);
@@ -95,16 +97,31 @@ impl Unigram {
         }
         let tokens = piece.len() as f64 + 1.0;
         let own = tokens * f64::from(self.largest);
-        let by_lead = lead / (tokens * DISTANCE) - own;
-        (0.99 * by_lead.min(LARGEST_SUM - own)).max(0.0) as f32
+        let (distance, largest) = match self.settings.single_precision {
+            true => (DISTANCE, LARGEST_SUM),
+            false => (FINE_DISTANCE, f64::INFINITY),
+        };
+        let by_lead = lead / (tokens * distance) - own;
+        (0.99 * by_lead.min(largest - own)).max(0.0) as f32
     }
 
-    fn add_up(&self, sum: f32, path: &[(u32, u32, u32)]) -> f32 {
-        let scores = path.iter().map(|&(_, _, id)| match id {
-            UNKNOWN => self.unknown as f32,
-            _ => self.singles[id as usize],
-        });
-        scores.fold(sum, |sum, score| sum + score)
+    /// What a token adds to a sum.
+    fn added(&self, id: u32) -> f64 {
+        match (id, self.settings.single_precision) {
+            (UNKNOWN, _) => self.unknown,
+            (_, true) => self.singles[id as usize].into(),
+            (_, false) => self.doubles[id as usize],
+        }
+    }
+
+    fn add_up(&self, sum: f64, path: &[(u32, u32, u32)]) -> f64 {
+        let scores = path.iter().map(|&(_, _, id)| self.added(id));
+        match self.settings.single_precision {
+            true => (scores.map(|score| score as f32))
+                .fold(sum as f32, |sum, score| sum + score)
+                .into(),
+            false => scores.fold(sum, |sum, score| sum + score),
+        }
     }
 }
 
@@ -124,7 +141,7 @@ impl Carrying for Unigram {
         if piece.len() <= LONGEST && mostly_ascii(piece) {
             let lead = self.lead(piece, unigram);
             *bound = self.bound(piece, lead, &unigram.path);
-            if sum.abs() < *bound {
+            if sum.abs() < f64::from(*bound) {
                 *sum = self.add_up(*sum, &unigram.path);
                 return self.emit(piece, unigram.path.iter().copied(), &mut false, ids);
             }
@@ -134,19 +151,25 @@ impl Carrying for Unigram {
         } = unigram;
         std::mem::swap(path, exact);
         let mut after_unknown = false;
-        let (behind, _) = self.forward::<f32>(piece, f64::from(*sum), steps, path, |settled| {
+        let take = |settled: &[(u32, u32, u32)]| {
             // What has a bound is settled at once.
             if *bound > 0.0 && settled != &exact[..] {
                 *bound = 0.0; // what is right here is not what is right elsewhere
             }
             self.emit(piece, settled.iter().copied(), &mut after_unknown, ids)
-        })?;
-        *sum = behind as f32;
+        };
+        (*sum, _) = match self.settings.single_precision {
+            true => self.forward::<f32>(piece, *sum, steps, path, take)?,
+            false => self.forward::<f64>(piece, *sum, steps, path, take)?,
+        };
         Ok(())
     }
 
-    fn scores(&self) -> &[f32] {
-        &self.singles
+    fn scores(&self) -> Scores<'_> {
+        match self.settings.single_precision {
+            true => Scores::Single(&self.singles),
+            false => Scores::Double(&self.doubles),
+        }
     }
 
     fn largest(&self) -> f32 {

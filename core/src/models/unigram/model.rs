@@ -92,8 +92,8 @@ impl Model for Unigram {
     }
 
     /// Every segmentation has a boundary where no token goes on. Neighbours of which neither is a token
-    /// may be unknown, and become one. Where sums round, which of two equally good segmentations wins hangs on where
-    /// they began: nothing is said but for sums in f32, which are carried on, and for exact ones, where marks stand.
+    /// may be unknown, and become one. Sums that round are carried on; exact ones are the same wherever they begin, but
+    /// their search has other rules for equals, of which no more is said than where marks stand.
     fn seams(&self) -> Seams {
         let texts = || {
             let known = self.tokens.iter();
@@ -101,17 +101,14 @@ impl Model for Unigram {
         };
         Seams {
             border: self.seam,
-            joints: self
-                .settings
-                .single_precision
-                .then(|| Joints::of(texts()).beside(texts())),
+            joints: (!self.settings.fixed_point).then(|| Joints::of(texts()).beside(texts())),
         }
     }
 
     fn carrying(&self) -> Option<&dyn Carrying> {
-        match self.settings.single_precision {
-            true => Some(self),
-            false => None,
+        match self.settings.fixed_point {
+            true => None,
+            false => Some(self),
         }
     }
 }

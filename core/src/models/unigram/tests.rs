@@ -190,9 +190,11 @@ fn knows_where_texts_can_be_cut() {
     let mark = "▁";
     let border = |tokens: &[&str]| {
         let tokens: Vec<_> = tokens.iter().map(|&text| (text, -1.0)).collect();
-        assert_eq!(simple(&tokens).border, None, "sums in f64 round");
-        assert_eq!(simple(&tokens).seams().border, None);
-        simple_by(EXACT, &tokens).border
+        let rounds = simple(&tokens);
+        let exact = simple_by(EXACT, &tokens);
+        assert_eq!(rounds.border, None, "sums in f64 round");
+        assert_eq!(rounds.seams().border, exact.border, "they are carried on");
+        exact.border
     };
     assert_eq!(border(&[mark, "▁a", "▁▁", "b"]), Some(Border::Before('▁')));
     assert_eq!(border(&[mark, "a▁", "b"]), Some(Border::After('▁')));

@@ -6,6 +6,8 @@ use crate::error::Result;
 use crate::memory::key;
 use crate::memory::piece_cache::{MAX_IDS, PieceCache};
 use crate::memory::slots::Value;
+use crate::models::model::Scores;
+use crate::models::unigram::real::Real;
 
 impl Run<'_> {
     /// Takes a word, which is looked up when enough of them wait.
@@ -44,7 +46,8 @@ impl Run<'_> {
             next += match self.scores {
                 None if self.part.only_counts && !self.fuses => self.count_known(next),
                 None => self.take_known(next)?,
-                Some(scores) => self.take_known_with_sums(next, scores)?,
+                Some(Scores::Single(scores)) => self.take_known_with_sums(next, scores)?,
+                Some(Scores::Double(scores)) => self.take_known_with_sums(next, scores)?,
             };
             if next == self.waiting {
                 break;
@@ -72,24 +75,26 @@ impl Run<'_> {
 
     /// The same where it matters what the scores of all tokens have added up to.
     #[inline]
-    fn take_known_with_sums(&mut self, next: usize, scores: &[f32]) -> Result<usize> {
+    fn take_known_with_sums<T: Real>(&mut self, next: usize, scores: &[T]) -> Result<usize> {
         self.part.reserve((self.waiting - next) * MAX_IDS)?;
         let Memory {
             cache, characters, ..
         } = &mut *self.memory;
         let waiting = self.keys[next..self.waiting].iter();
-        let sum = &mut self.sum;
+        let mut sum = T::round(self.sum);
         let slots = slots(cache, characters, waiting.zip(&self.buckets[next..]));
         let slots = slots.map_while(|(value, count)| {
-            if sum.abs() >= value.bound() {
+            if sum.wide().abs() >= f64::from(value.bound()) {
                 return None;
             }
             for &id in &value.ids()[..count] {
-                *sum += scores[id as usize];
+                sum = sum.plus(scores[id as usize]);
             }
             Some((value, count))
         });
-        Ok(self.part.extend_by_slots(slots))
+        let taken = self.part.extend_by_slots(slots);
+        self.sum = sum.wide();
+        Ok(taken)
     }
 
     /// Counts the tokens of waiting words from number `next` on as long as slots hold their ids; returns how many words.

@@ -63,13 +63,11 @@ impl Run<'_> {
         let Some(scores) = self.scores else {
             return Some(f32::INFINITY);
         };
-        if self.sum.abs() >= bound {
+        if self.sum.abs() >= f64::from(bound) {
             ids.truncate(before);
             return None;
         }
-        for &id in &ids[before..] {
-            self.sum += scores[id as usize];
-        }
+        self.sum = scores.add_up(self.sum, &ids[before..]);
         Some(bound)
     }
 
