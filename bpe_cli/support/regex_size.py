@@ -210,8 +210,8 @@ def set_operation(pattern: str) -> str | None:
     >>> set_operation(r"[[:alpha:]&\[\-\-]+|&&--"), set_operation("[a[]")
     (None, '[')
     """
-    if _WITH_SETS.search(pattern):
-        return None
+    if "[" not in pattern or len(pattern) > MAX_LENGTH or _WITH_SETS.search(pattern):
+        return None  # one that is too long is refused anyway
     for part in _PARTS.finditer(pattern):
         if part.lastgroup == "class":
             for found in _IN_CLASS.finditer(part[0], 1):
