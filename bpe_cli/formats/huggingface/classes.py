@@ -182,7 +182,8 @@ def _of_pattern(pattern: str, ids: Mapping[str, int], special: Collection[str], 
 # stand for code, whose meaning depends on ``tokenizer_class``; here are the classes for which it is known.
 
 
-PUTS_AROUND = {"LlamaTokenizer": True, "CodeLlamaTokenizer": True, "GemmaTokenizer": True, "GPT2Tokenizer": False}
+_LIKE_LLAMA = ("LlamaTokenizer", "CodeLlamaTokenizer", "GemmaTokenizer", "BaichuanTokenizer")
+PUTS_AROUND = {**dict.fromkeys(_LIKE_LLAMA, True), "GPT2Tokenizer": False}
 """Whether a class puts the beginning before each text if nothing is said of it, and can put an end behind each."""
 
 _LIKE_ROBERTA = frozenset({"RobertaTokenizer", "BartTokenizer", "LongformerTokenizer", "LEDTokenizer"})
@@ -275,8 +276,8 @@ def _roberta(config: Node, tokenizer: Tokenizer) -> str:
 # Refuse beside a SentencePiece ``.model`` what would give other ids than the ``.model`` does.
 
 
-_PLAIN = ("LlamaTokenizer", "CodeLlamaTokenizer", "GemmaTokenizer", "BertGenerationTokenizer", "ReformerTokenizer")
-MODEL_CLASSES = frozenset({*_PLAIN, *_FRAMES, *SILENT_CLASSES, "SentencePieceBackend"})
+_PLAIN = ("BertGenerationTokenizer", "ReformerTokenizer", "SentencePieceBackend")
+MODEL_CLASSES = frozenset({*_LIKE_LLAMA, *_FRAMES, *SILENT_CLASSES, *_PLAIN})
 """Classes that hand text to a ``.model`` as it is, and take its ids as they are; with ``Fast`` they are the same."""
 
 _REWRITES = {"do_lower_case": True, "remove_space": True, "keep_accents": False, "split_by_punct": True}

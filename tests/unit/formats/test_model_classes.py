@@ -42,6 +42,7 @@ NAMES = {"bos_token": "<s>", "eos_token": "</s>"}
         ({"tokenizer_class": "LlamaTokenizer"}, [1, 7], [1, 7, 1, 8]),
         ({"tokenizer_class": "LlamaTokenizer", "add_bos_token": False}, [7], [7, 8]),
         ({"tokenizer_class": "GemmaTokenizerFast", "add_eos_token": True}, [1, 7, 2], [1, 7, 2, 1, 8, 2]),
+        ({"tokenizer_class": "BaichuanTokenizer"}, [1, 7], [1, 7, 1, 8]),
         ({"tokenizer_class": "T5TokenizerFast"}, [7, 2], [7, 2, 8, 2]),
         ({"tokenizer_class": "ReformerTokenizer"}, [7], [7, 8]),
         (
