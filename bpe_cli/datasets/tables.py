@@ -1,7 +1,8 @@
 """Read the rows of a part that is a table, with pyarrow.
 
-Arrow files are mapped into memory, and rows point into them. What Parquet holds is compressed: a group of rows is read
-at a time and kept until another one is asked for, so that rows in order are read fast, and rows here and there slowly.
+Arrow files are mapped into memory, and rows point into them: nowhere else, though a file may be damaged. What Parquet
+holds is compressed: a group of rows is read at a time and kept until another one is asked for, so that rows in order
+are read fast, and rows here and there slowly.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ class _Table(Apart):
             column = table.column(name)
             while hasattr(column, "num_chunks"):  # what combine_chunks gives depends on the version
                 column = column.chunk(0)
+            column.validate()  # that there is as much as it says
             is_list = name in self._lists
             found[name] = (column.offsets.to_numpy(), column.values.to_numpy()) if is_list else column
         return found
@@ -90,10 +92,11 @@ class ArrowRows(_Table):
 
     def _open(self, arrow: Any, path: str) -> list[int]:
         reader = arrow.ipc.open_file(arrow.memory_map(path))
-        return self._take(reader.get_batch(at) for at in range(reader.num_record_batches))
+        return self._take(arrow, (reader.get_batch(at) for at in range(reader.num_record_batches)))
 
-    def _take(self, batches: Iterable[Any]) -> list[int]:
+    def _take(self, arrow: Any, batches: Iterable[Any]) -> list[int]:
         """Take what is read out of batches; return how many rows each has."""
+        self._broken, self._checked = arrow.ArrowException, set[int]()
         sizes, self._groups = [], list[dict[str, Any]]()
         for batch in batches:
             self._groups.append(self._columns(batch))
@@ -101,14 +104,22 @@ class ArrowRows(_Table):
         return sizes
 
     def _group(self, number: int) -> dict[str, Column]:
-        return self._groups[number]
+        group = self._groups[number]
+        if number not in self._checked:
+            try:
+                for name in group.keys() - self._lists:
+                    group[name].validate(full=True)  # that no offset leads anywhere else
+            except self._broken as error:
+                raise damaged(self.paths[0]) from error
+            self._checked.add(number)
+        return group
 
 
 class DatasetsRows(ArrowRows):
     """An Arrow stream."""
 
     def _open(self, arrow: Any, path: str) -> list[int]:
-        return self._take(arrow.ipc.open_stream(arrow.memory_map(path)))
+        return self._take(arrow, arrow.ipc.open_stream(arrow.memory_map(path)))
 
 
 class ParquetRows(_Table):

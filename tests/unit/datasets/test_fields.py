@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import random
+import struct
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -320,3 +321,21 @@ def test_columns_that_say_no_pieces_are_refused(known: str, wrong: str, lines: d
     (tmp_path / "out/manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(InputError, match=r"part-00000\.arrow does not match its record"):
         TokenDataset(tmp_path / "out", fields=("input_ids", "position_ids"))[0]
+
+
+@pytest.mark.parametrize("to", ["arrow", "datasets"])
+@pytest.mark.parametrize("offset", [1 << 30, -4000])
+def test_an_offset_of_a_damaged_table_is_not_followed(tmp_path: Path, to: str, offset: int) -> None:
+    source, folder = tmp_path / "rows.jsonl", tmp_path / "out"
+    source.write_text("".join(f'{{"text": "a b", "name": "kept{number}"}}\n' for number in range(8)))
+    bpe_cli.prepare("gpt2", source, folder, documents="jsonl", to=to, keep=("name",), processes=1)
+    (part,) = (path for path in folder.iterdir() if path.suffix == ".arrow")
+    content = part.read_bytes()
+    (kind,) = (kind for kind in ("i", "q") if struct.pack(f"<9{kind}", *range(0, 45, 5)) in content)
+    places = struct.pack(f"<9{kind}", *range(0, 45, 5))
+    broken = struct.pack(f"<9{kind}", 0, 5, offset, *range(15, 45, 5))
+    part.write_bytes(content.replace(places, broken))
+    rows = TokenDataset(folder, fields=("input_ids", "name"))
+    with pytest.raises(InputError, match="does not match its record"):
+        rows[1]
+    assert TokenDataset(folder)[1].tolist() == bpe_cli.load("gpt2").encode("a b")
