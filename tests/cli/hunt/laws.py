@@ -231,7 +231,7 @@ def data_goes_one_way(done: Run) -> Iterator[str]:
 
 
 def json_is_json(done: Run) -> Iterator[str]:
-    if not done.fine or not done.line.has("json"):
+    if not done.fine or not done.line.has("json") or done.line.has("help_algorithm"):
         return
     yield LOOKED
     path = None if done.line.command == "train" else done.output()  # train writes its steps to stdout
