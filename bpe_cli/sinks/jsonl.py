@@ -118,7 +118,7 @@ class JsonlSink(Sink):
 
     @contextmanager
     def _waiting_files(self) -> Iterator[dict[str, IO[bytes]]]:
-        """Give the files of a document; they are gone if one fails."""
+        """Yield the files of a long document; close them all if one fails."""
         from bpe_cli.support.temporary_files import close_quietly, temporary_failures
 
         try:

@@ -1,6 +1,7 @@
-"""Tell the special and added tokens that were recognized in a text from the same ids that the model gave.
+"""Find out which special and added tokens were recognized in a text, and which the model gave by itself.
 
-It gives the unknown token for what it does not know, and an added token for that one's text where it is not looked for.
+The model gives the unknown token for what it does not know. It also gives an added token where that token's text stands
+and is not looked for.
 """
 
 from __future__ import annotations

@@ -244,7 +244,7 @@ def losses(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) 
 
 
 def _unchecked(report: Comparison, names: Sequence[str]) -> Iterator[str]:
-    """Say how many documents were decoded again, for each tokenizer that some are too long for."""
+    """Yield a line for each tokenizer that could not decode all documents again, as some are too long."""
     for name, measure in zip(names, report.total.measures, strict=True):
         if measure.checked_documents < measure.document_count:
             checked = f"{whole(measure.checked_documents)} of {count(measure.document_count, 'document')}"

@@ -117,7 +117,25 @@ impl Bpe {
         );
         let merges = merges?;
         let characters = merges.characters(edges, &byte_ids);
-        Ok(Self {
+        let tables = (merges, characters);
+        Ok(Self::of_tables(
+            tokens,
+            pieces,
+            tables,
+            byte_ids,
+            whole_pieces,
+        ))
+    }
+
+    /// Puts tables together; what is worked out when it is needed is not known yet.
+    fn of_tables(
+        tokens: TokenTable<'static>,
+        pieces: Option<PieceTable<'static>>,
+        (merges, characters): (MergeTable, CharacterTable<'static>),
+        byte_ids: [u32; 256],
+        whole_pieces: bool,
+    ) -> Self {
+        Self {
             tokens,
             pieces,
             merges,
@@ -130,7 +148,7 @@ impl Bpe {
             blanks: MadeOnce::default(),
             superwords: MadeOnce::default(),
             ideographs: MadeOnce::default(),
-        })
+        }
     }
 
     /// The same model with only some of its merges, given as (left, right, rank); it merges even what is a token as a whole.
@@ -141,20 +159,9 @@ impl Bpe {
         let merges = self.merges.only(entries, self.tokens.len())?;
         let edges = Edges::new(&self.tokens, entries.iter().copied());
         let characters = merges.characters(edges, &self.byte_ids);
-        Ok(Self {
-            tokens: self.tokens.clone(),
-            pieces: None,
-            merges,
-            byte_ids: self.byte_ids,
-            characters,
-            whole_pieces: false,
-            unreached: MadeOnce::default(),
-            narrowed: MadeOnce::default(),
-            ascii: MadeOnce::default(),
-            blanks: MadeOnce::default(),
-            superwords: MadeOnce::default(),
-            ideographs: MadeOnce::default(),
-        })
+        let tables = (merges, characters);
+        let tokens = self.tokens.clone();
+        Ok(Self::of_tables(tokens, None, tables, self.byte_ids, false))
     }
 
     /// Trusts parts that belong together: those a build script wrote. Merges must be monotone,
@@ -169,19 +176,14 @@ impl Bpe {
         characters: CharacterTable<'static>,
         ascii: AsciiTable<'static>,
     ) -> Self {
+        let merges = MergeTable::from_parts(pairs, products, true);
+        let tables = (merges, characters);
         Self {
-            tokens,
-            pieces: Some(pieces),
-            merges: MergeTable::from_parts(pairs, products, true),
-            byte_ids,
-            characters,
-            whole_pieces: true,
             unreached: MadeOnce::from(None),
             narrowed: MadeOnce::from(None),
             ascii: MadeOnce::from(ascii),
-            blanks: MadeOnce::default(),
             superwords: MadeOnce::from(None),
-            ideographs: MadeOnce::default(),
+            ..Self::of_tables(tokens, Some(pieces), tables, byte_ids, true)
         }
     }
 }
