@@ -20,7 +20,7 @@ from bpe_cli.jobs.parts.kept import Described, Found, KeptParts, Kind
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.json_files import dumped, read_json
 from bpe_cli.support.listening import SILENCE, Listener
-from bpe_cli.support.messages import MOST_NAMED, show_path
+from bpe_cli.support.messages import listed, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Input, Inputs, Source
@@ -225,7 +225,7 @@ def _plan_there(place: PartsFolder, kind: Kind, settings: dict[str, Any], inputs
     if plan is None:
         names = [name for name in sorted(os.listdir(folder)) if not name.startswith(".")]
         if names and not place.overwrite:
-            found = ", ".join(names[:MOST_NAMED])
+            found = listed(names, separator=", ")
             raise UsageError(
                 f"the folder {show_path(folder)} is not empty, and has no {noun} in it: {found}", hint=hint
             )
@@ -251,9 +251,8 @@ _CHANGED = "of files that have changed"
 
 
 def _of_other_files(place: PartsFolder, kind: Kind, what: str, names: Sequence[str]) -> UsageError:
-    more = f"; and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
     return UsageError(
-        f"the {kind.noun} in {show_path(place.path)} are {what}: {', '.join(names[:MOST_NAMED])}{more}",
+        f"the {kind.noun} in {show_path(place.path)} are {what}: {listed(names, separator=', ')}",
         hint=f"name another folder, or use `overwrite`, which keeps the {kind.noun} of all others",
     )
 

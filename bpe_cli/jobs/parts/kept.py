@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from bpe_cli.errors import InputError
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.json_files import dumped, read_json
-from bpe_cli.support.messages import MOST_NAMED, show_path
+from bpe_cli.support.messages import listed, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import InputHash
@@ -182,8 +182,7 @@ class KeptParts:
 
     def listed(self, reasons: Sequence[str]) -> str:
         """Return the sentence about what is wrong with parts; it names the first places."""
-        more = f"; and {len(reasons) - MOST_NAMED:,} more" if len(reasons) > MOST_NAMED else ""
-        return f"the {self.kind.noun} in {show_path(self.folder)}: {'; '.join(reasons[:MOST_NAMED])}{more}"
+        return f"the {self.kind.noun} in {show_path(self.folder)}: {listed(reasons)}"
 
     def remove_others(self, names: Iterable[str]) -> None:
         """Remove the parts that are called otherwise: records first."""

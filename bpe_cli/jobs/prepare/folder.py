@@ -33,7 +33,7 @@ from bpe_cli.jobs.prepare.records import (
 from bpe_cli.jobs.prepare.scratch_folder import SCRATCH
 from bpe_cli.jobs.prepare.sides import SIDES, file_names
 from bpe_cli.support.json_files import dumped
-from bpe_cli.support.messages import MOST_NAMED, cannot_read, show_path
+from bpe_cli.support.messages import cannot_read, listed, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.parts import Part
@@ -85,7 +85,7 @@ def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
         if names and not overwrite:
             raise UsageError(
                 f"the folder {show_path(folder)} is not empty, and has no data set in it: "
-                f"{', '.join(names[:MOST_NAMED])}",
+                f"{listed(names, separator=', ')}",
                 hint="name another folder, or use `overwrite`",
             )
         return
@@ -256,8 +256,7 @@ def damaged_set(folder: str, reasons: Sequence[str], hint: str | None = None) ->
 
 def listed_damage(folder: str, reasons: Sequence[str]) -> str:
     """Return the sentence that names the first places where a data set is not as it should be."""
-    more = f"; and {len(reasons) - MOST_NAMED:,} more" if len(reasons) > MOST_NAMED else ""
-    return f"the data set in {show_path(folder)}: {'; '.join(reasons[:MOST_NAMED])}{more}"
+    return f"the data set in {show_path(folder)}: {listed(reasons)}"
 
 
 def write_manifest(folder: str, plan: Plan, records: Sequence[Record]) -> None:

@@ -15,7 +15,7 @@ from bpe_cli import load
 from bpe_cli.errors import InputError
 from bpe_cli.sinks.numbers import header
 from bpe_cli.sinks.read import ReadOptions, read_batches
-from bpe_cli.sinks.sidecar import check_length, complete, is_as_described, is_described, load_sidecar
+from bpe_cli.sinks.sidecar import check_length, complete, is_as_described, is_described, is_sidecar, load_sidecar
 from tests.counted import at_least, compared
 
 
@@ -296,6 +296,14 @@ def test_a_sidecar_of_another_file_is_noticed(tmp_path, dtype, width):
     path.write_bytes(bytes(2 * width))
     assert complete("bin", str(path), ReadOptions(), tokenizer)[0].dtype == dtype
     assert complete("text", str(path), ReadOptions(), tokenizer) == (ReadOptions(), None)
+
+
+def test_a_sidecar_is_told_by_its_first_kilobyte():
+    begins = b'{ "schema": "bpe-ids/'
+    assert is_sidecar(begins) and is_sidecar(begins + b"1") and not is_sidecar(begins[:-1])
+    blanks = b"\n" * (1024 - len(begins))
+    assert is_sidecar(blanks + begins + b"1")
+    assert not is_sidecar(b" " + blanks + begins + b"1")
 
 
 def test_numbers_of_another_run_are_refused_once_they_are_read():

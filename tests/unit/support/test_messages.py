@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bpe_cli.errors import BpeError, InputError, UsageError
-from bpe_cli.support.messages import Failures, every, show_path
+from bpe_cli.support.messages import Failures, every, listed, show_path
 from bpe_cli.views.visible import harmless
 
 
@@ -50,6 +50,13 @@ def test_many_are_named_in_part():
     kind, message, hint = caught(range(-100, 0))
     assert (kind, message.count("negative"), message[-13:]) == (UsageError, 10, "; and 90 more")
     assert hint == "-100: did you mean 100?; -99: did you mean 99?; -98: did you mean 98?; and 97 more"
+
+
+def test_ten_are_named_and_the_others_counted():
+    names = [chr(ord("a") + number) for number in range(12)]
+    assert listed(names[:10], separator="") == "abcdefghij"
+    assert listed(names[:11]) == "a; b; c; d; e; f; g; h; i; j; and 1 more"
+    assert listed(names, separator=", ") == "a, b, c, d, e, f, g, h, i, j, and 2 more"
 
 
 # -- paths -------------------------------------------------------------------------------------------
