@@ -13,8 +13,8 @@ pub struct Budget {
 /// The bytes of the smallest cache.
 pub const LEAST: usize = 192;
 
-/// What a worker wants: a table of 32 MB and a ring of 48 MB.
-const WANTED: usize = 82 << 20;
+/// What a worker wants: a table of 64 MB and a ring of 46 MB.
+const WANTED: usize = 112 << 20;
 /// What one of a worker's several caches wants: a table of 16 MB and a ring of 16 MB.
 const WANTED_OF_SEVERAL: usize = 34 << 20;
 

@@ -25,6 +25,9 @@ use crate::memory::table_pages::TablePages;
 pub const MOST_IDS: usize = 256;
 const FIRST_BUCKETS: usize = 1 << 8;
 const LINE: usize = 64;
+/// Up to so many buckets, 16 MB of them, a table grows fourfold, and from there on twofold: it is filled by then with what a text
+/// has, and making what stays empty would take longer than it saves.
+const MOST_FOURFOLD: usize = 1 << 18;
 
 /// Remembers what pieces became.
 #[derive(Debug)]
@@ -188,11 +191,8 @@ impl PieceCache {
         }
         self.ring.improve();
         if self.inserted > self.buckets && self.buckets < self.most_buckets {
-            self.enlarge(if 4 * self.buckets <= self.most_buckets {
-                4
-            } else {
-                2
-            });
+            let fourfold = 4 * self.buckets <= self.most_buckets.min(MOST_FOURFOLD);
+            self.enlarge(if fourfold { 4 } else { 2 });
         }
     }
 

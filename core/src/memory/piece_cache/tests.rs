@@ -7,7 +7,7 @@ use crate::memory::slots::COUNT_SHIFT;
 use proptest::prelude::*;
 
 /// Buckets of a worker that gets what it wants.
-const WANTED: usize = 1 << 19;
+const WANTED: usize = 1 << 20;
 /// Buckets of one of [`MANY`] workers.
 const FEWER: usize = 1 << 18;
 const MANY: usize = 32;
@@ -49,8 +49,12 @@ fn grows_and_never_says_what_it_was_not_told() {
     let ids = |number: u64| [number as u32, !number as u32 >> 3];
     let key = |number: u64| pack(&number.to_le_bytes(), 0, 8).unwrap();
     let (mut out, mut found) = (Vec::new(), 0);
+    let mut sizes = vec![cache.buckets];
     for number in 0..1_000_000 {
         cache.remember(key(number), &ids(number));
+        if sizes.last() != Some(&cache.buckets) {
+            sizes.push(cache.buckets);
+        }
         let other = number * 7919 % 1_000_000;
         out.clear();
         if cache.recall(key(other), &mut out) {
@@ -60,6 +64,7 @@ fn grows_and_never_says_what_it_was_not_told() {
     }
     assert!(found > 100_000, "{found} were found again");
     assert_eq!(cache.buckets, WANTED);
+    assert_eq!(sizes, [8, 10, 12, 14, 16, 18, 19, 20].map(|bits| 1 << bits));
     assert_eq!(cache.units[cache.padding..].as_ptr().addr() % LINE, 0);
 }
 
@@ -166,14 +171,14 @@ fn gives_back_only_what_is_over() {
     let (key, mut out) = (pack(b"a", 0, 1).unwrap(), Vec::new());
     cache.allocate(WANTED);
     cache.remember(key, &[1]);
-    for workers in [2, 16, 1, 7] {
+    for workers in [2, 8, 1, 7] {
         cache.set_share(budget.share(workers));
         assert!(cache.recall(key, &mut out), "{workers} workers");
     }
-    cache.set_share(budget.share(17));
+    cache.set_share(budget.share(9));
     assert!(
         !cache.recall(key, &mut out),
-        "it was too large for one of 17"
+        "it was too large for one of 9"
     );
     assert!(cache.bytes() < 1 << 15);
 }
