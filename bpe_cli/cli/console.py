@@ -179,7 +179,7 @@ def print_json(value: dict[str, Any]) -> None:
     """Print one JSON object."""
     from bpe_cli.views.as_json import json_text
 
-    print(json_text(value), end="")
+    print(json_text(value), end="", flush=True)  # a check that fails comes next, and says nothing of a full disk
 
 
 @contextmanager

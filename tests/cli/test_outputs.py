@@ -78,6 +78,15 @@ def test_output_that_cannot_be(tmp_path, arguments):
     assert names_in(tmp_path) == ["folder", "ids"]
 
 
+def test_a_full_disk_counts_more_than_a_check(tmp_path):
+    """What the check is about did not arrive."""
+    for name in ("low", "new"):
+        assert call("train", "-T", f"{name} {name}", "-s", "258", "-q", "-o", f"{name}.json", cwd=tmp_path).status == 0
+    with open("/dev/full", "wb") as full:
+        result = run("compare", "low.json", "new.json", "--ids", "--json", cwd=tmp_path, stdout=full)
+    assert (result.status, result.err) == (2, FULL)
+
+
 def test_the_sidecar_is_checked_before_the_work(tmp_path):
     (tmp_path / "x.json").mkdir()
     result = run("encode", "nosuch", "--to", "bin", "-o", "x", cwd=tmp_path)
