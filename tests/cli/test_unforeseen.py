@@ -93,6 +93,15 @@ def test_a_broken_installation(missing, arguments):
     assert "Traceback" not in said
 
 
+def test_debug_shows_why_it_cannot_be_loaded():
+    script = "import sys; sys.modules['bpe_cli.cli.app'] = None; from bpe_cli.__main__ import main; sys.exit(main())"
+    command = [sys.executable, "-c", script, "encode", "-T", "x", "--debug"]
+    done = subprocess.run(command, capture_output=True, check=False, env=surroundings(None), timeout=120)
+    assert (done.returncode, done.stdout) == (70, b"")
+    assert done.stderr.startswith(b"Traceback (most recent call last):\n")
+    assert b"\nerror: bpe cannot be loaded: " in done.stderr
+
+
 @pytest.mark.parametrize(
     "refused",
     [
