@@ -146,7 +146,6 @@ def _parse_as(text: str, kind: Any) -> Any:
 
 def _lines_of(path: str) -> tuple[str, ...]:
     """Read a list from a file, an item a line."""
-    path = "./-" if path == "-" else path  # which is not stdin here: messages should not call it so
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             return tuple(line for line in (each.removesuffix("\r") for each in file.read().split("\n")) if line)

@@ -184,7 +184,6 @@ def read_counts(path: str) -> dict[str, int]:
     """
     from bpe_cli.formats.subword_nmt import load_vocabulary
 
-    path = "./-" if path == "-" else path  # which is not stdin here: messages should not call it so
     try:
         with open(path, "rb") as file:
             data = file.read(_LARGEST_COUNTS + 1)
