@@ -48,7 +48,7 @@ def test_a_variable_that_asks_typer_to_complete_is_not_heard(value, monkeypatch)
     """``argv_fast`` does not know it either."""
     expected = usual("encode -Thi")
     monkeypatch.setenv("_BPE_COMPLETE", value)
-    assert outcome("encode -Thi".split()) == expected
+    assert outcome(["encode", "-Thi"]) == expected
 
 
 def test_lines_end_in_every_way():
