@@ -20,8 +20,6 @@ def main() -> int:
     try:
         from bpe_cli.cli.app import main as run
     except Exception as error:
-        if "--debug" in sys.argv:
-            raise
         return _say_cannot_start(error)
     status = run()
     gc.freeze()  # nor need it be looked through at the end: memory goes with the process
@@ -81,8 +79,13 @@ def _say_cannot_start(error: Exception) -> int:
     """Explain why the program cannot start, with the standard library alone."""
     reason = f"{type(error).__name__}: {error}".encode("ascii", "backslashreplace").decode().replace("\n", " ")
     hint = "install it again, unless a limit on memory or on open files is too low; --debug shows more"
+    trace = ""
+    if "--debug" in sys.argv:
+        import traceback
+
+        trace = "".join(traceback.format_exception(error))
     try:
-        sys.stderr.write(f"error: bpe cannot be loaded: {reason}\n\nhint: {hint}\n")
+        sys.stderr.write(f"{trace}error: bpe cannot be loaded: {reason}\n\nhint: {hint}\n")
         sys.stderr.flush()
     except (AttributeError, OSError):  # there is no stderr
         pass

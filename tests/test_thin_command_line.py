@@ -175,9 +175,9 @@ def test_the_arguments_that_messages_name_are_options_of_the_command_line():
     assert unknown - NO_ARGUMENTS == set()
 
 
-OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-COMMAND = re.compile(r"\bbpe [a-z]+ [^;`]*")
-"""A command written out, which anybody can run: it says that its options are the command line's."""
+OPTION = re.compile(r"(?<![\w-])(?:--[a-z][a-z-]*|-[Tajoqst](?= |$))")
+COMMAND = re.compile(r"\b(?:bpe [a-z]+|iconv) [^;`]*")
+"""A command written out, which anybody can run: it says whose its options are."""
 
 PRINTS = "a view is what the program prints"
 NAME = "what a sidecar and the record of a training call a text that is not a file"
@@ -189,6 +189,7 @@ MAY_SAY_OPTIONS = {
     "bpe_cli/corpus/source.py --text": NAME,
     "bpe_cli/formats/find.py --include": "an option of hf",
     "bpe_cli/formats/find.py --revision": "an option of hf",
+    "bpe_cli/jobs/libraries.py -o": "of bpe convert, which the hint writes out with a path in it",
     **{
         f"bpe_cli/jobs/libraries.py --{option}": "an option of llama-tokenize"
         for option in ("stdin", "ids", "no-bos", "no-parse-special", "log-disable")
@@ -201,6 +202,7 @@ MAY_SAY_OPTIONS = {
     "bpe_cli/reports/text/warnings.py --special": FROZEN,
     "bpe_cli/reports/text/warnings.py --stages": FROZEN,
     "bpe_cli/views/comparison/values.py --full": PRINTS,
+    "bpe_cli/views/comparison/values.py -t": PRINTS,
     "bpe_cli/views/comparison/values.py --lines": PRINTS,
     "bpe_cli/views/health.py --full": PRINTS,
     "bpe_cli/views/health.py --section": PRINTS,

@@ -192,6 +192,8 @@ def _as_bpe_error(error: BaseException, words: list[str]) -> BpeError:
     if isinstance(error, OSError):
         if error.filename is not None:  # nobody knows here what was done with it
             return BpeError(f"{show_path(str(error.filename))}: {reason_of(error)}")
+        if not _is_somewhere():
+            return BpeError("the current folder has been removed", hint="change to another one")
         # What has no name is stdout: files are opened by code that names them.
         return cannot_write("stdout", error)
     from bpe_cli.cli.unforeseen import unforeseen
@@ -278,6 +280,15 @@ def _drop_wild_sizes() -> None:
         size = os.environ.get(name, "1")
         if not (size.isascii() and size.isdigit() and len(size) <= _MOST_DIGITS and int(size)):
             del os.environ[name]
+
+
+def _is_somewhere() -> bool:
+    """Return whether the current folder is there: whatever asks for it fails otherwise, and names no file."""
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
 
 
 def _is_want_of_memory(error: BaseException) -> bool:

@@ -55,7 +55,7 @@ ARGUMENTS = {
             "field", "format", "frequencies", "from_counts", "full", "id_map", "ids", "inference", "initial_alphabet",
             "keep", "mask", "max_memory", "max_token_length", "max_tokens", "member", "merge", "min_frequency",
             "normalizer", "on_error", "overlap", "overwrite", "pad", "pairs", "parallel", "parity", "pattern", "plain",
-            "pre_tokenizer", "prefix_space", "residues", "sample", "scores", "seed", "shuffle", "size",
+            "port", "pre_tokenizer", "prefix_space", "residues", "sample", "scores", "seed", "shuffle", "size",
             "split_residues", "split_special", "steps", "superwords", "switch", "tallies_dir", "target", "text", "to",
             "truncate", "val", "vocab_size", "vocabulary", "window", "words", "write_vocabulary",
         )

@@ -63,7 +63,8 @@ def run(
     named = next((word for word in words if not word.startswith("-")), "")
     application = _application(root, commands, begin, project, whole, named)
     try:
-        status = application(words, prog_name="bpe", standalone_mode=False)
+        # Whatever stands in _BPE_COMPLETE: app.main has answered the shells, and typer would know others.
+        status = application(words, prog_name="bpe", standalone_mode=False, complete_var="")
     except typer.Abort:
         raise KeyboardInterrupt from None
     except typer.exceptions.TyperException as error:

@@ -11,6 +11,7 @@ file, which silences all else.
 """
 
 import os
+from codecs import BOM_UTF8
 from types import MappingProxyType
 
 from bpe_cli.cli.options import (
@@ -42,7 +43,8 @@ _TOKENIZERS = ("tokenizer", "baseline")
 
 _HARMLESS = "Running"
 """The panel of the options that change no result."""
-_SHOWN = ("color", "progress", "quiet")
+_HARMLESS_TOO = ("color", "processes", "progress", "quiet")
+"""Other parameters that change none."""
 
 _MOST_BITS = 64
 """Bits of an integer: TOML promises no more, and larger ones may fit neither a float nor a message."""
@@ -110,7 +112,7 @@ def defaults_for(name: str, commands: "Iterable[str]", load: "Callable[[str], Ca
         if keys[key] == "tokenizer" and not has_own:
             kind = str  # also where -t can be repeated
         values[keys[key]] = taken = _checked(path, places[key], key, value, kind, declared)
-        if keys[key] not in _SHOWN and declared.settings.get("rich_help_panel") != _HARMLESS:
+        if keys[key] not in _HARMLESS_TOO and declared.settings.get("rich_help_panel") != _HARMLESS:
             noted[keys[key]] = f"{key} = {_toml(taken)}"
     tokenizer = None
     if isinstance(values.get("tokenizer"), str):
@@ -143,9 +145,9 @@ def _table_of(path: str) -> "Any":
     """Return what the file says under tool.bpe_cli; None if it says nothing."""
     try:
         with open(path, "rb") as file:
-            data = file.read()
+            data = file.read().removeprefix(BOM_UTF8)
     except OSError as error:
-        raise cannot_read(path, error) from error
+        raise cannot_read(path, error, "--no-config runs without it") from error
     if not _may_hold(data):
         return None
     import tomllib
@@ -268,7 +270,10 @@ def _beside(path: str, value: object) -> object:
     if not folder or not isinstance(value, str):
         return value
     joined = os.path.join(folder, value)
-    return joined if value.startswith(".") or os.path.lexists(joined) else value
+    if value.startswith(".") or os.path.lexists(joined):
+        return joined
+    label, equals, name = value.partition("=")  # as `bpe compare` takes them
+    return f"{label}={_beside(path, name)}" if equals and label and name and "/" not in label else value
 
 
 def _toml(value: object) -> str:

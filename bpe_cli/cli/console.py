@@ -109,7 +109,7 @@ def stdout_console(color: Color) -> Console:
     from rich.console import Console
 
     screen: dict[str, Any] = {"width": _width(), "highlight": False}
-    if _is_dumb():  # there rich takes 80 by 25, unless it is told both
+    if is_dumb():  # there rich takes 80 by 25, unless it is told both
         import shutil
 
         size = shutil.get_terminal_size()
@@ -124,14 +124,14 @@ def stdout_console(color: Color) -> Console:
     return Console(**screen)
 
 
-def _is_dumb() -> bool:
+def is_dumb() -> bool:
     """Return whether the terminal moves no cursor."""
     return os.environ.get("TERM", "").lower() in ("dumb", "unknown")
 
 
 def shows_bars() -> bool:
     """Return whether stderr is a terminal on which a bar can be drawn over itself."""
-    return sys.stderr.isatty() and not _is_dumb()
+    return sys.stderr.isatty() and not is_dumb()
 
 
 def requested_columns() -> int | None:
@@ -179,7 +179,7 @@ def print_json(value: dict[str, Any]) -> None:
     """Print one JSON object."""
     from bpe_cli.views.as_json import json_text
 
-    print(json_text(value), end="")
+    print(json_text(value), end="", flush=True)  # a check that fails comes next, and says nothing of a full disk
 
 
 @contextmanager

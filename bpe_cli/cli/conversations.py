@@ -59,8 +59,12 @@ class Conversations:
         """Return the options as the library takes them.
 
         Raises:
-            UsageError: if the date is not one.
+            UsageError: if the date is not one, or the name of the template is empty.
         """
+        if self.chat_template == "":
+            raise UsageError(
+                "the name of a chat template is empty", hint="if a shell variable holds it, it may not be set"
+            )
         from bpe_cli.jobs.encode_chat import ChatOptions
 
         date = None if self.date is None else _date(self.date)

@@ -7,7 +7,7 @@ it; ``--help --all`` has everything that is declared. The text is plain, and its
 import os
 import sys
 
-from bpe_cli.cli.console import requested_columns
+from bpe_cli.cli.console import is_dumb, requested_columns
 from bpe_cli.cli.options import Argument, Option, choices_of, defaults_of, inner, parameters_of
 from bpe_cli.support.fast_typing import TYPE_CHECKING
 
@@ -25,6 +25,8 @@ _BESIDE = 26
 """An option that takes more columns has its description below it."""
 _SHORT_CHOICES = 22
 _EXAMPLES = 2
+_GOES_ON = " \\"
+"""What a shell takes at the end of a line for a command that goes on."""
 _BOLD = ("\x1b[1m", "\x1b[0m")
 
 
@@ -32,7 +34,7 @@ def text_of(
     name: str | None, root: "Callable[..., object]", commands: "Mapping[str, ModuleType]", *, whole: bool
 ) -> str:
     """Return the help of a command as this screen shows it, or that of the program if no command is named."""
-    bold = _BOLD if sys.stdout.isatty() and os.environ.get("TERM") != "dumb" else ("", "")
+    bold = _BOLD if sys.stdout.isatty() and not is_dumb() else ("", "")
     return "\n".join(lines(name, root, commands, whole=whole, width=_width(), bold=bold))
 
 
@@ -59,7 +61,7 @@ def lines(
     function = root if name is None else commands[name].run
     parameters = parameters_of(function)
     text, _, examples = (function.__doc__ or "").partition("[bold]Examples[/bold]")
-    first, *more = [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
+    first, *more = [" ".join(part.split()) for part in text.split("\n\n") if part.strip()] or [""]  # python -OO
     usage = "bpe [OPTION]... COMMAND [ARGUMENT]..." if name is None else _usage(name, parameters)
     yield from _folded(f"{on}Usage:{off} {usage}", width)
     for paragraph in (first, *(more if whole else ())):
@@ -68,7 +70,7 @@ def lines(
     if shown := [_plain(line.strip()) for line in examples.splitlines() if line.strip()]:
         yield from ("", f"{on}Examples:{off}")
         for example in shown if whole else shown[:_EXAMPLES]:
-            yield from _folded(example, width, indent=_INDENT, hanging=2 * _INDENT)
+            yield from _command(example, width)
     if name is None:
         yield from ("", f"{on}Commands:{off}")
         for each, module in commands.items():
@@ -182,6 +184,18 @@ def _entry(option: str, meaning: str, width: int, beside: int = _BESIDE) -> "Ite
     else:
         yield head
     yield from described
+
+
+def _command(text: str, width: int) -> "Iterator[str]":
+    """Yield an example in lines that a shell takes for one, for whoever copies it.
+
+    >>> list(_command("bpe encode a.txt", 80)), list(_command("bpe encode a.txt", 16))
+    (['  bpe encode a.txt'], ['  bpe encode \\\\', '    a.txt'])
+    """
+    fits = _INDENT + len(text) <= width
+    *begun, last = _folded(text, width if fits else width - len(_GOES_ON), indent=_INDENT, hanging=2 * _INDENT)
+    yield from (line + _GOES_ON for line in begun)
+    yield last
 
 
 def _folded(text: str, width: int, *, indent: int = 0, hanging: int = 0) -> "Iterator[str]":

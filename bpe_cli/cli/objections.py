@@ -18,9 +18,11 @@ def usage_error(error: Exception, words: list[str], commands: Collection[str]) -
     near = near.replace("'", "").replace(", ", " or ")
     command = next((word for word in words if word in commands), None)
     otherwise = f"{f'bpe {command}' if command else 'bpe'} --help explains it"
-    if missing := re.fullmatch(r"No such command (?:'([^']*)'|\"([^\"]*)\")", message):
-        name = missing[1] or missing[2] or ""
-        if (found := _no_command(name, words[words.index(name) + 1 :], known=bool(near))) is not None:
+    # The parser writes the word as Python does, with escapes.
+    place = next((place for place, word in enumerate(words) if message == f"No such command {word!r}"), None)
+    if place is not None:
+        found = _no_command(words[place], words[place + 1 :], known=bool(near))
+        if found is not None:
             return found
     if similar := getattr(error, "possibilities", None) or ():
         message = message.partition(" (Possible options")[0]
@@ -53,7 +55,7 @@ def _no_command(name: str, rest: list[str], *, known: bool) -> UsageError | None
         return UsageError(f"there is no command '{name}'", hint=f"here it is `bpe {template}`")
     if way := other_names.COMMANDS.get(theirs):
         return UsageError(f"there is no command '{name}'", hint=_instead(way, rest))
-    if known or not (os.path.exists(name) or " " in name):
+    if known or not (os.path.exists(name) or any(map(str.isspace, name))):
         return None
     rest = [name, *rest] if os.path.exists(name) else ["-T", name, *rest]
     return UsageError(f"there is no command before {shlex.quote(name)}", hint=_instead(("encode", ""), rest))

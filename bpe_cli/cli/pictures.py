@@ -78,7 +78,8 @@ def picture_files(
         of_all: The names of all pictures of such reports, for messages.
 
     Raises:
-        UsageError: if there is no such picture, a name is that of another kind of file, or PNG cannot be made.
+        UsageError: if there is no such picture, a name is that of another kind of file, or PNG cannot be made, or
+            would go to a terminal.
         OutputError: if a folder could not be made.
     """
     from bpe_cli.sinks.naming import TEXT, check_name
@@ -97,6 +98,8 @@ def picture_files(
                 files += (PictureFile(option, each, os.path.join(path, each + ending), folder) for each in names)
                 continue
             check_name(option, path, _CALLED[option], (ending, *TEXT))
+            if option == "--png" and path == STDOUT and sys.stdout.isatty():
+                raise UsageError("PNG cannot be written to a terminal", hint="name a file, or pipe it into a program")
             files.append(PictureFile(option, name, path))
     if png:
         from bpe_cli.views.pictures.png import check_png

@@ -393,14 +393,14 @@ def _job_options(
 
     conversations.check_idle()
     positions = options.typed("positions", written.positions)
-    if positions is not None and "position_ids" not in (written.columns or "").split(","):
+    if positions is not None and "position_ids" not in _names(written.columns):
         raise UsageError("--positions needs --columns position_ids")
     specials, refuse = options.specials_of(applied.special)
     return PrepareOptions(
         to=written.to or "bin",
         dtype=written.dtype,
-        columns=tuple(filter(None, (written.columns or "").split(","))),
-        keep=() if written.keep is None else tuple(written.keep.split(",")),
+        columns=tuple(filter(None, _names(written.columns))),
+        keep=_names(written.keep),
         on_error=parts.on_error,
         specials=specials,
         refuse_specials=refuse,
@@ -418,6 +418,11 @@ def _job_options(
         shuffle=in_sequences.shuffle,
         seed=in_sequences.seed or 0,
     )
+
+
+def _names(listed: str | None) -> tuple[str, ...]:
+    """Return names that have commas between them, and perhaps blanks; none if the option is not given."""
+    return () if listed is None else tuple(name.strip() for name in listed.split(","))
 
 
 def _show_plan(planned: "Planned", quiet: bool) -> None:

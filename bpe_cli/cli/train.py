@@ -16,7 +16,7 @@ from bpe_cli.cli.train_curve import HeldOut
 from bpe_cli.cli.train_parity import Parity
 from bpe_cli.errors import UsageError
 from bpe_cli.formats.registry import TRAINED
-from bpe_cli.jobs.files import check_outputs
+from bpe_cli.jobs.files import STDOUT, check_outputs
 from bpe_cli.jobs.targets import TARGETS
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated
@@ -225,7 +225,10 @@ class Model:
 class Written:
     """The options about what is written."""
 
-    output: options.Output = None
+    output: Annotated[
+        str | None,
+        options.output_option("--output", "-o", metavar="OUT", show_default="stdout", help="Write to a file."),
+    ] = None
     steps: Annotated[bool, Option("--steps", help="Print every step as a textbook does (small corpora).")] = False
     pairs: Annotated[
         int | None,
@@ -256,6 +259,11 @@ class Written:
     ] = None  # fmt: skip
 
     @property
+    def path(self) -> str | None:
+        """The file of the tokenizer; None for stdout, which it goes to if nothing else does."""
+        return None if self.output == STDOUT else self.output
+
+    @property
     def candidates(self) -> int | None:
         """How many candidates a step shows; None for all."""
         if self.full:
@@ -284,7 +292,7 @@ class Written:
             raise UsageError("--full shows all pairs, and --pairs some", hint="give one of them")
         check_page_name(self.html)
         if self.json or self.html is not None:
-            outputs = [("-o", self.output), ("--html", self.html)]
+            outputs = [("-o", self.path), ("--html", self.html)]
             check_outputs(outputs, stdout_taken="--json" if self.json else None)
 
 
@@ -478,16 +486,18 @@ def run(
     pictures = held_out.pictures()
     if held_out.markdown and written.json:
         raise UsageError("--json and --markdown cannot be used together")
-    output = written.output
+    output, shows = written.path, written.steps or held_out.valid is not None
+    if written.output == STDOUT and shows:
+        shown = "--steps" if written.steps else "--valid"
+        raise UsageError(f"-o - does not go with {shown}", hint="name a file: -o tokenizer.json")
     folder = counts.folder()
     keeps = counts.counts_out is not None or folder is not None
-    counting_only = model.vocab_size is None and keeps and not written.steps and output is None and not held_out.valid
+    counting_only = model.vocab_size is None and keeps and not shows and written.output is None
     any_size = counting_only and model.kind != "byte"  # whose size is no choice
     settings = options_of(
         model.name, trainer, _given(model, stages, parity, any_size=any_size), model.set_ or (),
         preset_of(model.kind, model.compat),
     )  # fmt: skip
-    shows = written.steps or held_out.valid is not None
     if output is None and not counting_only and not shows and sys.stdout.isatty():
         raise UsageError("a tokenizer cannot be written to a terminal", hint="name a file: -o tokenizer.json")
     for name, path in (
@@ -582,8 +592,8 @@ def _file_format(model: Model, written: Written) -> str:
     codes = model.kind == "bpe" and model.compat == "subword-nmt"
     usual = "subword-nmt" if codes else "bpe.json"
     formats = TRAINED if written.target is None else (TARGETS[written.target].format, *TRAINED)
-    file_format = written.format_ or format_asked_for(written.output, formats, usual)
-    check_tokenizer_name(written.output, file_format)
+    file_format = written.format_ or format_asked_for(written.path, formats, usual)
+    check_tokenizer_name(written.path, file_format)
     return file_format
 
 

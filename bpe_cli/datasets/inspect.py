@@ -155,10 +155,12 @@ def is_data(path: str) -> bool:
 
     if os.path.isdir(path):
         return os.path.isfile(os.path.join(path, PLAN))
+    if not os.path.isfile(path):  # a pipe can be read only once, and whoever takes it for a text reads it
+        return False
     try:
         with open(path, "rb") as file:
             head = file.read(len(NPY_MAGIC))
-    except (OSError, ValueError):
+    except OSError:
         return False
     return head == NPY_MAGIC or is_described(path)
 

@@ -215,7 +215,7 @@ def hint_of_name(name: str) -> str | None:
         _checked(name)
     except UsageError:  # no model can have this name
         return None
-    return f"for a model on Hugging Face's hub: -t {HUGGING_FACE}{name}, once it is fetched"
+    return f"for a model on Hugging Face's hub: {HUGGING_FACE}{name}, once it is fetched"
 
 
 def has_model(name: str) -> bool:
@@ -269,18 +269,18 @@ def tiktoken_encoding(name: str) -> Tokenizer:
     except FileNotFoundError as error:
         raise InputError(
             f"tiktoken's cache has no place: {reason_of(error)}",
-            hint=f"{encoding_name} is built in: -t {encoding_name}",
+            hint=f"it is built in: {encoding_name}",
         ) from error
     if folder is None:
         raise InputError(
             "tiktoken's cache is turned off: TIKTOKEN_CACHE_DIR or DATA_GYM_CACHE_DIR is empty",
-            hint=f"{encoding_name} is built in: -t {encoding_name}",
+            hint=f"it is built in: {encoding_name}",
         )
     path = folder / tiktoken_file_name(ranks)
     if not path.is_file():
         raise InputError(
             f"{ranks} is not in tiktoken's cache ({path})",
-            hint=f"{fetch}; or use the one that is built in: -t {encoding_name}",
+            hint=f"{fetch}; or use the one that is built in: {encoding_name}",
         )
     data = read(path)
     if hashlib.sha256(data).hexdigest() != encoding.sha256:

@@ -152,7 +152,9 @@ def compare_and_check(
     chosen, models = _models(job)
     if len(models) < 2 and (job.options.overlap or job.options.differences is not None):
         option = "`overlap`" if job.options.differences is None else "`differences`"
-        raise UsageError(f"{option} compares tokenizers with the first, but there is only one", hint="add -t TOKENIZER")
+        raise UsageError(
+            f"{option} compares tokenizers with the first, but there is only one", hint="add another tokenizer"
+        )
     for model in models:
         note_oddities(model, job.options.specials, listener)
     inputs = None

@@ -185,7 +185,8 @@ class _Server(socketserver.ThreadingTCPServer):
             super().__init__((ADDRESS, port), _Handler)
         except OSError as error:
             raise OutputError(
-                f"cannot listen on port {port} of {ADDRESS}: {error.strerror}", hint="port 0 takes a free one"
+                f"cannot listen on port {port} of {ADDRESS}: {error.strerror}",
+                hint="without `port`, a free one is taken",
             ) from error
         self.port: int = self.server_address[1]
 

@@ -199,13 +199,11 @@ def open_described(path: str, beside: str) -> Iterator[tuple[Output, Output | No
     Yields:
         The output, and that of the description; None where the first is not a regular file.
     """
-    name = show_path(path)
-    direct = _open_direct(path, name)
-    if direct is not None:
-        direct.close()
+    if is_direct(path):  # it is opened once: whoever reads a pipe takes its closing for the end
         with open_output(path) as output:
             yield output, None
         return
+    name = show_path(path)
     with Draft(path) as draft, Draft(beside) as description:
         outputs = Output(draft.stream, name, path), Output(description.stream, show_path(beside), beside)
         yield outputs
@@ -220,7 +218,8 @@ def write_together(files: Mapping[str, bytes], since: int | None = None) -> None
     """Write files that are of use only together; all are complete before the first gets its name.
 
     The last one is what the others belong to. If it is there already it is taken away before the others change, so that
-    at no moment it stands beside files of another run: whoever is killed in between leaves a set without it.
+    at no moment it stands beside files of another run: whoever is killed in between leaves a set without it. Pipes and
+    devices are written to directly, when the files are complete.
 
     Args:
         files: The contents by path.
@@ -236,11 +235,19 @@ def write_together(files: Mapping[str, bytes], since: int | None = None) -> None
         return
     with contextlib.ExitStack() as stack:
         drafts = []
+        direct = []
         for path, content in files.items():
+            if is_direct(path):
+                direct.append(path)
+                continue
             drafts.append(stack.enter_context(Draft(path)))
             Output(drafts[-1].stream, show_path(path), path).write(content)
         for draft in drafts:
             draft.prepare()
+        for path in direct:  # before a file gets its name, as this may fail
+            write_file(path, files[path])
+        if not drafts:
+            return
         drafts[-1].since = since
         with UNFINISHED:
             drafts[-1].withdraw()

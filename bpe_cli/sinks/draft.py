@@ -53,6 +53,8 @@ class Draft:
         self._folder = os.path.dirname(target)
         self._part: str | None = None
         status = status_of(target, name)
+        if status is not None and not stat.S_ISREG(status.st_mode):  # which renaming would replace
+            raise OutputError(f"cannot write {name}: it is not a regular file")
         self._mode = None if status is None else stat.S_IMODE(status.st_mode)
         try:
             descriptor = self._open_nameless()

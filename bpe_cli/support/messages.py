@@ -102,9 +102,14 @@ def reason_of(error: Exception) -> str:
 
 
 def cannot_read(path: str | os.PathLike[str], error: OSError | ValueError, hint: str | None = None) -> InputError:
-    """Make the error of a file that cannot be read; a path with a NUL is a ``ValueError``."""
-    reason = "no such file" if isinstance(error, FileNotFoundError) else reason_of(error)
-    return InputError(f"cannot read {show_path(path)}: {reason}", hint=hint)
+    """Make the error of a file that cannot be read; a path with a NUL is a ``ValueError``.
+
+    >>> cannot_read("-", FileNotFoundError()).message  # stdin is always there
+    'cannot read ./-: no such file'
+    """
+    if isinstance(error, FileNotFoundError):
+        return InputError(f"cannot read {'./-' if path == '-' else show_path(path)}: no such file", hint=hint)
+    return InputError(f"cannot read {show_path(path)}: {reason_of(error)}", hint=hint)
 
 
 def cannot_write(name: str, error: OSError) -> OutputError:

@@ -138,22 +138,21 @@ MODEL_PREFIXES: dict[str, str] = {
 }
 """Beginning of a model's name -> encoding; the longest one that fits counts."""
 
-_WITH_THE_MODEL = "its tokenizer comes with the model: -t FILE, or -t hf:ORG/NAME for what `hf download` has fetched"
+_WITH_THE_MODEL = "its tokenizer comes with the model: name its file, or hf:ORG/NAME for what `hf download` has fetched"
 _NOT_PUBLIC = "its tokenizer is not public, and no other gives its ids"
 
 # Families of models, by what names begin with, without all but letters and digits; the first that fits counts. Each
-# `-t NAME` in these hints works: the tests try all of them.
+# name in these hints works: the tests try all of them.
 _FAMILIES = {
-    "gpt35": "GPT-3.5 is -t gpt-3.5-turbo",
-    "gpt3": "GPT-3's models are -t davinci, -t curie, -t babbage and -t ada; later ones -t text-davinci-002 and "
-    "-t text-davinci-003",
-    "gpt45": "GPT-4.5 is -t gpt-4.5-preview",
-    "gptoss": "its sizes are -t gpt-oss-20b and -t gpt-oss-120b",
-    "chatgpt": "ChatGPT's models are -t gpt-3.5-turbo, -t gpt-4, -t gpt-4o and -t gpt-5",
-    "codex": "Codex was -t code-davinci-002 and -t code-cushman-001, and is -t gpt-5-codex",
-    "o4": "there is -t o4-mini",
-    "textembedding3": "there are -t text-embedding-3-small and -t text-embedding-3-large",
-    "textembedding": "there are -t text-embedding-3-small, -t text-embedding-3-large and -t text-embedding-ada-002",
+    "gpt35": "GPT-3.5 is gpt-3.5-turbo",
+    "gpt3": "GPT-3's models are davinci, curie, babbage and ada; later ones text-davinci-002 and text-davinci-003",
+    "gpt45": "GPT-4.5 is gpt-4.5-preview",
+    "gptoss": "its sizes are gpt-oss-20b and gpt-oss-120b",
+    "chatgpt": "ChatGPT's models are gpt-3.5-turbo, gpt-4, gpt-4o and gpt-5",
+    "codex": "Codex was code-davinci-002 and code-cushman-001, and is gpt-5-codex",
+    "o4": "there is o4-mini",
+    "textembedding3": "there are text-embedding-3-small and text-embedding-3-large",
+    "textembedding": "there are text-embedding-3-small, text-embedding-3-large and text-embedding-ada-002",
     "claude": _NOT_PUBLIC,
     "gemini": _NOT_PUBLIC,
 } | dict.fromkeys(

@@ -149,6 +149,9 @@ def test_commands_in_hints_work(tmp_path, name):
             """there is no command before 'hello it'"'"'s'""",
             """`bpe encode -T 'hello it'"'"'s' -t gpt2` does it""",
         ),
+        (("a\nb",), "there is no command before 'a⏎b'", "`bpe encode -T 'a⏎b'` does it"),
+        (("C:\\x",), r"no such command 'C:\\x'", "bpe --help explains it"),
+        (("caf\udce9",), r"no such command 'caf\udce9'", "bpe --help explains it"),
         (("train", "--vocab_size", "9"), "no such option: --vocab_size", "did you mean --vocab-size?"),
         (
             ("train", "--num-merges", "9"),

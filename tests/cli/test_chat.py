@@ -267,6 +267,8 @@ def test_who_asks_for_special_tokens_also_in_messages_gets_them_from_any_templat
         (["--chat", "-t", "gpt-4", "--to", "count", "--special", "all"],
          "OpenAI bills text as it is, and always bills the beginning of the answer",
          "leave --special, --eot, --no-generation-prompt and sampling out, or name a layout by --chat-template"),
+        (["--chat", "--chat-template", ""], "the name of a chat template is empty",
+         "if a shell variable holds it, it may not be set"),
         (["--chat", "--chat-template", "missing.jinja"], "cannot read missing.jinja: no such file", None),
         (["--chat", "-t", "gpt-4", "--special", "nothing"], "'nothing' is not a special token of this tokenizer", ...),
     ],

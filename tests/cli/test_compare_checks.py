@@ -102,7 +102,7 @@ def test_no_second_tokenizer_to_compare_with(folder):
     assert result == (
         2, b"", error(
             "--max-regression has nothing to compare with",
-            "--against REPORT names a stored report, or a second -t is compared with the first",
+            "--against REPORT names a stored report, or a second tokenizer is compared with the first",
         ),
     )  # fmt: skip
 

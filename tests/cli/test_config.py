@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bpe_cli.cli import config
 from bpe_cli.cli.app import NAMES, load
 from bpe_cli.cli.options import Option, parameters_of
-from tests.cli_runner import call, error, run
+from tests.cli_runner import as_a_user, call, error, run
 from tests.counted import at_least, compared
 
 HI = ("encode", "-T", "hi")
@@ -87,6 +87,12 @@ def test_a_commands_own_table_counts_more(project):
 
 def test_what_changes_no_result_is_not_noted(project):
     assert call(*HI, cwd=project("threads = 1\nquiet = true\nblock-size = 4096")) == (0, O200K, "")
+    folder = project("threads = 1\nprocesses = 1")
+    (folder / "in.txt").write_text("low")
+    prepared = call("prepare", "in.txt", "-t", "gpt2", "-o", "set", cwd=folder)
+    assert prepared == (0, b"", "1 part, 1 document, 1 token -> set\n")
+    counted = call("train", "in.txt", "--counts-dir", "counts", cwd=folder)
+    assert (counted.status, "note: " in counted.err) == (0, False)
 
 
 def test_a_file_cannot_silence_the_notes_on_itself(project):
@@ -140,6 +146,29 @@ def test_a_path_is_from_the_files_folder(project, value):
         result = call(*HI, "--pattern", "gpt2", cwd=cwd)
         place = path.removesuffix(value) + "pyproject.toml"
         assert result == (0, GPT2, f'note: tokenizer = "{path}", from {place}\n')
+
+
+def test_a_path_behind_a_label_is_from_the_files_folder_too(project):
+    folder = project('tokenizer = ["mine=t.json", "gpt2"]\nbaseline = "mine"', "tool.bpe_cli.compare")
+    (folder / "deep").mkdir()
+    assert call("train", "-T", "low lower", "-s", "260", "-o", "t.json", "-q", cwd=folder).status == 0
+    here, deep = (call("compare", "-T", "low", "--csv", "-q", cwd=each) for each in (folder, folder / "deep"))
+    assert (here.status, here.err) == (0, "")
+    assert deep == here
+    assert ",mine," in here.text
+
+
+def test_a_byte_order_mark_is_no_part_of_the_file(tmp_path):
+    (tmp_path / "pyproject.toml").write_bytes(b'\xef\xbb\xbf[tool.bpe_cli]\r\ntokenizer = "gpt2"\r\n')
+    assert call(*HI, cwd=tmp_path) == (0, GPT2, NOTE)
+
+
+def test_a_file_that_may_not_be_read_has_a_way_around(project):
+    folder = project('tokenizer = "gpt2"')
+    (folder / "pyproject.toml").chmod(0)
+    refused = error("cannot read pyproject.toml: permission denied", "--no-config runs without it")
+    assert run(*HI, cwd=folder, **as_a_user()) == (2, b"", refused)
+    assert run(*HI, "--no-config", cwd=folder, **as_a_user()) == (0, O200K, "")
 
 
 def test_the_nearest_file_alone_counts(project):

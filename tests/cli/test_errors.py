@@ -157,7 +157,7 @@ FORM_HINT = "for example: --add-special '<|im_start|>=100264'"
         (
             "no/such",
             "cannot read no/such: no such file",
-            "for a model on Hugging Face's hub: -t hf:no/such, once it is fetched",
+            "for a model on Hugging Face's hub: hf:no/such, once it is fetched",
         ),
         ("openai/gpt-4o", "cannot read openai/gpt-4o: no such file", "did you mean gpt-4o?"),
         ("no/such.json", "cannot read no/such.json: no such file", None),

@@ -125,9 +125,10 @@ def test_examples_can_be_copied():
     for command in COMMANDS:
         _, _, examples = (MODULES[command].run.__doc__ or "").partition("[bold]Examples[/bold]")
         [*typed] = (line.strip() for line in examples.splitlines() if line.strip())
-        text = shown(command, "--help", "--all", columns="100")
-        block = text.partition("Examples:\n")[2].partition("\n\n")[0]
-        assert " ".join(block.split()) == " ".join(" ".join(typed).split())
+        for columns in ("70", "80", "100"):
+            text = shown(command, "--help", "--all", columns=columns)
+            block = text.partition("Examples:\n")[2].partition("\n\n")[0]
+            assert [line.strip() for line in re.sub(r" \\\n +", " ", block).splitlines()] == typed
 
 
 def test_headings_are_bold_in_a_terminal():
@@ -136,7 +137,16 @@ def test_headings_are_bold_in_a_terminal():
     assert "\x1b[1mOptions:\x1b[0m" in text
     plain = re.sub(r"\x1b\[[01]m", "", text)
     assert plain == shown("encode", "--help")
-    assert "\x1b" not in run_in_terminal("encode", "--help", env={"TERM": "dumb"})[1]
+    for term in ("dumb", "unknown"):
+        assert "\x1b" not in run_in_terminal("encode", "--help", env={"TERM": term})[1]
+
+
+@pytest.mark.parametrize("command", ["", "encode"])
+def test_without_docstrings_it_has_what_is_declared(command):
+    """As PYTHONOPTIMIZE=2 leaves them out."""
+    result = run(*command.split(), "--help", "--all", env={"PYTHONOPTIMIZE": "2", **WIDE})
+    assert (result.status, result.err) == (0, "")
+    assert ("\nCommands:\n" in result.text, "\nOptions:\n" in result.text) == (not command, True)
 
 
 def test_the_width_is_the_terminals():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -116,6 +117,16 @@ def test_named_tokenizers(name):
 def test_a_pipe_is_a_text():
     assert run("inspect", *GPT2, input=b"hi") == call("inspect", *GPT2, "-T", "hi")
     assert run("inspect", *GPT2, input=b"").text == "\n0 tokens, 0 characters\n0 bytes, round trip ok\n"
+
+
+def test_a_pipe_with_a_name_is_read_once():
+    """Whether there are ids in it is not asked: what is read for that would be missing in the text."""
+    reading, writing = os.pipe()
+    os.write(writing, b"hello world")
+    os.close(writing)
+    shown = call("inspect", f"/dev/fd/{reading}", *GPT2)
+    os.close(reading)
+    assert shown == call("inspect", *GPT2, "-T", "hello world")
 
 
 def test_every_document(tmp_path):

@@ -188,7 +188,8 @@ def test_what_cannot_be_served_is_refused(started, tmp_path):
     port = address.split("/")[2].split(":")[1]
     taken = call("inspect", "--live", "--port", port, cwd=tmp_path)
     assert (taken.status, taken.out) == (2, b"")
-    assert f"cannot listen on port {port} of 127.0.0.1" in taken.err
+    assert taken.err.startswith(f"error: cannot listen on port {port} of 127.0.0.1: ")
+    assert taken.err.endswith("\n\nhint: without --port, a free one is taken\n")
     end(process)
 
 

@@ -78,6 +78,15 @@ def test_output_that_cannot_be(tmp_path, arguments):
     assert names_in(tmp_path) == ["folder", "ids"]
 
 
+def test_a_full_disk_counts_more_than_a_check(tmp_path):
+    """What the check is about did not arrive."""
+    for name in ("low", "new"):
+        assert call("train", "-T", f"{name} {name}", "-s", "258", "-q", "-o", f"{name}.json", cwd=tmp_path).status == 0
+    with open("/dev/full", "wb") as full:
+        result = run("compare", "low.json", "new.json", "--ids", "--json", cwd=tmp_path, stdout=full)
+    assert (result.status, result.err) == (2, FULL)
+
+
 def test_the_sidecar_is_checked_before_the_work(tmp_path):
     (tmp_path / "x.json").mkdir()
     result = run("encode", "nosuch", "--to", "bin", "-o", "x", cwd=tmp_path)
@@ -98,6 +107,25 @@ def test_nothing_is_written_beside_what_is_not_a_file(tmp_path, place):
     assert result == (0, b"", told)
     assert (tmp_path / "out").read_bytes() == (tmp_path / "in.npy").read_bytes()
     assert names_in(tmp_path) == ["in.npy", "in.npy.json", "out"]
+
+
+def test_a_pipe_takes_a_tokenizer_or_its_map_of_ids(tmp_path):
+    """It is no file that another could replace; nor is a device."""
+    assert call("train", "-T", "low lower", "-s", "258", "-q", "-o", "t.json", cwd=tmp_path).status == 0
+    (tmp_path / "list").write_text("wide\n")
+    add = ("convert", "t.json", "--add-tokens", "list", "-q")
+    assert call(*add, "-o", "out.json", cwd=tmp_path) == (0, b"", "")
+    tokenizer, table = ((tmp_path / name).read_bytes() for name in ("out.json", "out.json.ids.json"))
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    assert call(*add, "-o", "other.json", "--id-map", "pipe", cwd=tmp_path) == (0, b"", "")
+    assert (os.read(reader, 1 << 16), (tmp_path / "other.json").read_bytes()) == (table, tokenizer)
+    assert call(*add, "-o", "pipe", "-f", "tokenizer.json", "--id-map", "map", cwd=tmp_path) == (0, b"", "")
+    assert (os.read(reader, 1 << 16), (tmp_path / "map").read_bytes()) == (tokenizer, table)
+    os.close(reader)
+    assert (tmp_path / "pipe").is_fifo()
+    piped = run(*add, "-o", "/dev/stdout", "-f", "tokenizer.json", "--id-map", "map", cwd=tmp_path)
+    assert piped == (0, tokenizer, "")
 
 
 def test_a_folder_for_a_pair_that_cannot_be_made(tmp_path):

@@ -347,6 +347,15 @@ def test_a_field_that_nothing_has_is_told_of(folder):
     assert done.err.endswith("note: no row has a value of ulr, which --keep names\n")
 
 
+def test_blanks_behind_commas_belong_to_no_name(folder):
+    needs("pyarrow")
+    line = ("prepare", "a.jsonl", *ONE, "-q", "--to", "parquet", "--positions", "sequence")
+    for at, comma in enumerate((",", ", ")):
+        names = ("--keep", f"text{comma}id", "--columns", f"attention_mask{comma}position_ids")
+        assert call(*line, *names, "-o", f"set-{at}", cwd=folder) == (0, b"", "")
+    assert (folder / "set-1/manifest.json").read_bytes() == (folder / "set-0/manifest.json").read_bytes()
+
+
 @pytest.mark.parametrize("to", ["megatron", "datatrove"])
 def test_the_name_of_a_tokenizer_may_be_any_bytes(folder, to):
     """The plan shows it as messages do; progress for programs has the bytes of a folder's name."""

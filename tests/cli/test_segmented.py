@@ -185,6 +185,7 @@ def test_the_vocabulary_goes_into_a_file(cut, folder):
         2, b"", error("--write-vocabulary names a file: it cannot be piped", "./- is a file of that name"),
     )  # fmt: skip
     assert not (folder / "-").exists()
+    assert cut("bpe", "--vocabulary", "-") == (2, b"", error("cannot read ./-: no such file"))
 
 
 def test_no_vocabulary_is_written_of_text_that_is_not(cut, folder):

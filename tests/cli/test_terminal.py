@@ -93,6 +93,12 @@ def test_binary_data_is_refused(to):
     )
 
 
+@pytest.mark.parametrize("words", [(*INSPECT, "--png", "-"), (*COMPARE, "--png", "inputs=-")])
+def test_a_picture_is_refused(words):
+    refused = error("PNG cannot be written to a terminal", "name a file, or pipe it into a program")
+    assert run_in_terminal(*words) == (2, refused)
+
+
 def test_a_tokenizer_is_refused():
     status, shown = run_in_terminal("train", "-T", "hi", "-s", "256")
     assert (status, shown) == (

@@ -222,6 +222,24 @@ def test_counts_have_no_stream(tmp_path, words):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("words", [("--steps",), ("--valid", "in.txt")])
+def test_stdout_is_named_for_one_thing(tmp_path, words):
+    """As a name, ``-`` asks for the tokenizer; without it, what is shown is shown alone."""
+    (tmp_path / "in.txt").write_text("low lower low")
+    line = ("train", "in.txt", "-s", "258", *words)
+    refused = error(f"-o - does not go with {words[0]}", "name a file: -o tokenizer.json")
+    assert call(*line, "-o", "-", cwd=tmp_path) == (2, b"", refused)
+    assert call(*line, cwd=tmp_path).status == 0
+
+
+def test_counts_and_a_tokenizer_for_stdout(tmp_path):
+    alone = call("train", "-T", "low", "-a", "char", "-q")
+    assert alone.out.startswith(b"{")
+    both = call("train", "-T", "low", "-a", "char", "-q", "--counts-out", "x.counts", "-o", "-", cwd=tmp_path)
+    assert both == alone
+    assert call("train", "-T", "low", "-a", "char", "-q", "--counts-out", "x.counts", cwd=tmp_path) == (0, b"", "")
+
+
 def test_counts_and_a_tokenizer_in_one_go(tmp_path):
     result = call("train", "-s", "257", "--counts-out", "c", "-o", "t.json", input=WALK, cwd=tmp_path)
     assert result.err == (

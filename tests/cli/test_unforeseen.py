@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -14,7 +15,7 @@ import bpe_cli.tokenizer.named_encodings
 from bpe_cli.cli import app
 from bpe_cli.support.messages import show_path
 from tests import forking
-from tests.cli_runner import call, error, run, surroundings
+from tests.cli_runner import COMMAND, call, error, run, surroundings
 
 LINE = ("encode", "-T", "a secret", "-t", "gpt2")
 
@@ -90,6 +91,15 @@ def test_a_broken_installation(missing, arguments):
     assert re.match(r"error: bpe cannot be loaded: .*\n\nhint: install it again, unless a limit", said), said
     assert missing.rpartition(".")[2] in said
     assert "Traceback" not in said
+
+
+def test_debug_shows_why_it_cannot_be_loaded():
+    script = "import sys; sys.modules['bpe_cli.cli.app'] = None; from bpe_cli.__main__ import main; sys.exit(main())"
+    command = [sys.executable, "-c", script, "encode", "-T", "x", "--debug"]
+    done = subprocess.run(command, capture_output=True, check=False, env=surroundings(None), timeout=120)
+    assert (done.returncode, done.stdout) == (70, b"")
+    assert done.stderr.startswith(b"Traceback (most recent call last):\n")
+    assert b"\nerror: bpe cannot be loaded: " in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -277,3 +287,15 @@ def test_a_failure_of_the_system_has_no_verb_that_may_be_wrong():
     """Where nobody has said what was done with a file: it may have been read."""
     assert app._as_bpe_error(PermissionError(13, "Permission denied", "d1/x"), []).message == "d1/x: permission denied"
     assert app._as_bpe_error(OSError(28, "No space left"), []).message == "cannot write stdout: no space left"
+
+
+@pytest.mark.parametrize("line", ["encode -T hi -o out", "train -T low -s 260 -o t.json", "prepare /dev/null -o set"])
+def test_a_folder_that_is_gone(tmp_path, line):
+    """Whoever removed it may be a cleaner of old files, and nothing was written to stdout."""
+    (tmp_path / "gone").mkdir()
+    script = f"cd gone; rmdir ../gone; exec {shlex.join(COMMAND)} {line}"
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=tmp_path, capture_output=True, check=False, env=surroundings(None), timeout=120
+    )
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode() == error("the current folder has been removed", "change to another one")

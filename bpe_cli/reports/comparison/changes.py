@@ -324,7 +324,7 @@ def changes_from_baseline(report: Comparison, metrics: Sequence[Metric]) -> Chan
     if len(report.tokenizers) < 2:
         raise UsageError(
             "`limits` has nothing to compare with",
-            hint="`against=REPORT` names a stored report, or a second -t is compared with the first",
+            hint="`against=REPORT` names a stored report, or a second tokenizer is compared with the first",
         )
     baseline = report.baseline
     return Changes(

@@ -43,6 +43,14 @@ def test_the_other_commands_need_only_their_names(line, monkeypatch):
     assert outcome(line.split()) == expected
 
 
+@pytest.mark.parametrize("value", ["complete_bash", "source_zsh", "x"])
+def test_a_variable_that_asks_typer_to_complete_is_not_heard(value, monkeypatch):
+    """``argv_fast`` does not know it either."""
+    expected = usual("encode -Thi")
+    monkeypatch.setenv("_BPE_COMPLETE", value)
+    assert outcome(["encode", "-Thi"]) == expected
+
+
 def test_lines_end_in_every_way():
     ends = [usual(line) for line in LINES]
     assert any(status == 0 and calls for status, calls in ends)

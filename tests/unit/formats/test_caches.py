@@ -211,7 +211,7 @@ def test_a_name_in_the_cache_is_suggested(hub):
         assert caught.value.hint == f"there is a model of this name in Hugging Face's cache: hf:{spec}"
     with pytest.raises(InputError) as caught:
         formats.find_tokenizer("org/other")
-    assert caught.value.hint == "for a model on Hugging Face's hub: -t hf:org/other, once it is fetched"
+    assert caught.value.hint == "for a model on Hugging Face's hub: hf:org/other, once it is fetched"
     with pytest.raises(InputError, match="org/other") as caught:
         formats.find_tokenizer("hf:org/other")
     assert caught.value.hint.startswith("fetch it: hf download org/other ")
@@ -289,7 +289,7 @@ def test_what_tiktokens_cache_lacks(monkeypatch, ranks):
         formats.find_tokenizer("tiktoken:gpt-4o")
     assert caught.value.message.startswith("o200k_base is not in tiktoken's cache (")
     assert "python -c \"import tiktoken; tiktoken.get_encoding('o200k_base')\"" in caught.value.hint
-    assert caught.value.hint.endswith("-t o200k_base")
+    assert caught.value.hint.endswith("; or use the one that is built in: o200k_base")
     with pytest.raises(UsageError, match='unknown tokenizer "none"'):
         formats.find_tokenizer("tiktoken:none")
     with pytest.raises(UsageError, match="has a split pattern of its own"):

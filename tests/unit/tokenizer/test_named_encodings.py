@@ -130,21 +130,21 @@ def test_unknown_names_get_the_nearest_ones(name, hint):
 
 
 FAMILIES = {
-    "gpt-3": "GPT-3's models are -t davinci",
-    "GPT3": "GPT-3's models are -t davinci",
-    "gpt-3.5-": "GPT-3.5 is -t gpt-3.5-turbo",
-    "codex": "Codex was -t code-davinci-002",
-    "chatgpt": "ChatGPT's models are -t gpt-3.5-turbo",
-    "gpt-oss": "its sizes are -t gpt-oss-20b",
-    "o4": "there is -t o4-mini",
-    "text-embedding-3": "there are -t text-embedding-3-small",
+    "gpt-3": "GPT-3's models are davinci",
+    "GPT3": "GPT-3's models are davinci",
+    "gpt-3.5-": "GPT-3.5 is gpt-3.5-turbo",
+    "codex": "Codex was code-davinci-002",
+    "chatgpt": "ChatGPT's models are gpt-3.5-turbo",
+    "gpt-oss": "its sizes are gpt-oss-20b",
+    "o4": "there is o4-mini",
+    "text-embedding-3": "there are text-embedding-3-small",
     "claude": "its tokenizer is not public",
     "claude-opus-4": "its tokenizer is not public",
     "gemini-2.5-pro": "its tokenizer is not public",
-    "llama3": "its tokenizer comes with the model: -t FILE, or -t hf:ORG/NAME",
-    "Llama-3.1-8B": "its tokenizer comes with the model: -t FILE, or -t hf:ORG/NAME",
-    "qwen": "its tokenizer comes with the model: -t FILE, or -t hf:ORG/NAME",
-    "mistral": "its tokenizer comes with the model: -t FILE, or -t hf:ORG/NAME",
+    "llama3": "its tokenizer comes with the model: name its file, or hf:ORG/NAME",
+    "Llama-3.1-8B": "its tokenizer comes with the model: name its file, or hf:ORG/NAME",
+    "qwen": "its tokenizer comes with the model: name its file, or hf:ORG/NAME",
+    "mistral": "its tokenizer comes with the model: name its file, or hf:ORG/NAME",
 }
 
 
@@ -172,7 +172,7 @@ def test_everything_that_a_hint_names_works():
         if named_encodings.find(name) is not None:
             continue
         hint = named_encodings.unknown(name).hint
-        suggested = re.findall(r"-t ((?!FILE|hf:)[^ ,;]+)", hint)
+        suggested = re.findall(r"(?<![\w.-])(?:[a-z0-9]+(?:[-.][a-z0-9]+)+|davinci|curie|babbage|ada)\b", hint)
         if hint.startswith("did you mean "):
             suggested += hint.removeprefix("did you mean ").removesuffix("?").split(" or ")
         for each in suggested:
