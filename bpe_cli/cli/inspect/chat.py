@@ -7,6 +7,7 @@ from bpe_cli.cli import options
 from bpe_cli.cli.console import (
     ConsoleListener,
     check_page_name,
+    print_blocks,
     process_streams,
     stdout_console,
     write_page,
@@ -80,4 +81,4 @@ def show_chat(
             if len(found.value) > 1:
                 console.print(f"==> {harmless(where)} <==", style="bold", markup=False, soft_wrap=True)
             view = ConversationView(report, notes=notes, limit=limit, marked=sys.stdout.isatty())
-            console.print(OnConsole(view))
+            print_blocks(OnConsole(view), console)
