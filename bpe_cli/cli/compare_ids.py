@@ -3,7 +3,7 @@
 import os
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import ConsoleListener, print_json, process_streams, stdout_console
+from bpe_cli.cli.console import ConsoleListener, print_blocks, print_json, process_streams, stdout_console
 from bpe_cli.errors import CheckFailed, UsageError
 from bpe_cli.support.fast_typing import TYPE_CHECKING
 from bpe_cli.support.ordered_threads import usable_threads
@@ -77,6 +77,6 @@ def show_ids(
     if json:
         print_json(ids_json(report))
     else:
-        stdout_console(screen.color).print(OnConsole(ids_view(report)))
+        print_blocks(OnConsole(ids_view(report)), stdout_console(screen.color))
     if not report.same:
         raise CheckFailed(verdict(report))

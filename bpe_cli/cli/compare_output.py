@@ -5,7 +5,15 @@ import sys
 from functools import partial
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import PLAIN_WIDTH, Unpadded, check_page_name, note, stdout_console, write_page
+from bpe_cli.cli.console import (
+    PLAIN_WIDTH,
+    Unpadded,
+    check_page_name,
+    note,
+    print_blocks,
+    stdout_console,
+    write_page,
+)
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.pictures import PictureFile, outputs_of, picture_files, write_pictures
 from bpe_cli.errors import CheckFailed, UsageError
@@ -276,7 +284,7 @@ def show(output: CompareOutput, done: "CheckedComparison", screen: options.Scree
     written = output.html is not None or bool(output.pictures)
     shown = output.form == "tables" and (output.output == STDOUT or (output.output is None and not written))
     if shown:
-        stdout_console(screen.color).print(_tables(output, report, changes))
+        print_blocks(_tables(output, report, changes), stdout_console(screen.color))
     elif output.form != "tables" or output.output is not None:
         write_output(output.output, [_text(output, done, screen.color)], sys.stdout.buffer)
     if not shown:
@@ -358,5 +366,5 @@ def _text(output: CompareOutput, done: "CheckedComparison", color: options.Color
         file=lines, width=PLAIN_WIDTH, color_system=system, force_terminal=bool(system), no_color=not system,
         highlight=False,
     )  # fmt: skip
-    console.print(_tables(output, done.comparison, done.changes))
+    print_blocks(_tables(output, done.comparison, done.changes), console)
     return file.getvalue()

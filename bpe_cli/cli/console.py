@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from bpe_cli.cli.options import Color
     from bpe_cli.jobs.files import Streams
+    from bpe_cli.views.on_console import OnConsole
 
 PLAIN_WIDTH = 100
 """Columns of output that no terminal shows: a file, or a pipe of a program."""
@@ -173,6 +174,11 @@ class Unpadded:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._file, name)
+
+
+def print_blocks(shown: OnConsole, console: Console) -> None:
+    """Print blocks; what is wider than the screen goes over its edge, where rich would cut it off in silence."""
+    console.print(shown, crop=False)
 
 
 def print_json(value: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from functools import partial
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import print_json, stdout_console
+from bpe_cli.cli.console import print_blocks, print_json, stdout_console
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.pictures import PictureFile, picture_files, write_pictures
 from bpe_cli.errors import UsageError
@@ -90,4 +90,4 @@ class HeldOut:
             from bpe_cli.views.vocabulary_curve import curve_chart, curve_view
 
             parts = [curve_view(curve), *([plots([curve_chart(curve)])] if self.plot else [])]
-            stdout_console("auto").print(OnConsole(*parts))
+            print_blocks(OnConsole(*parts), stdout_console("auto"))

@@ -35,7 +35,7 @@ from bpe_cli.errors import FormatError, InputError, OutputError, UsageError
 from bpe_cli.playground.answers import Answer, Answers
 from bpe_cli.playground.choices import Choices
 from bpe_cli.playground.escapes import needs_escapes, written
-from bpe_cli.playground.requests import LARGEST_REQUEST, check_size, read_request
+from bpe_cli.playground.requests import LARGEST_REQUEST, LARGEST_TEXT, check_size, read_request
 from bpe_cli.support.core_arguments import bytes_of, whole_number
 from bpe_cli.support.listening import SILENCE, Listener, heard
 from bpe_cli.views.page.playground import page, policy, refusal
@@ -192,10 +192,14 @@ class _Server(socketserver.ThreadingTCPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Begin to answer a client, or turn it away if there are too many."""
-        if self._free.acquire(blocking=False):
-            super().process_request(request, client_address)
-        else:
+        if not self._free.acquire(blocking=False):
             self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:  # no thread could be started: its place is free again
+            self._free.release()
+            raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Answer a client."""
@@ -281,21 +285,16 @@ class _Handler(BaseHTTPRequestHandler):
         ways: dict[str, Callable[[Request], Answer]] = {
             "show": answers.show, "page": answers.page, "json": answers.json,
         }  # fmt: skip
+        asked = ""
         try:
             asked = self._what_is_asked(*ways)
-            body = self._body()
+            answer = ways[asked](read_request(self._body(), self._playground.tokenizers))
         except _RefusedError as refused:
-            self._refuse(refused)
-            return
-        try:
-            answer = ways[asked](read_request(body, self._playground.tokenizers))
+            self._refuse(refused, as_document=asked == "show")
         except (UsageError, InputError, FormatError) as error:
-            if asked == "show":  # which the page reads as a document
-                self._send(HTTPStatus.BAD_REQUEST, Answer("text/html", refusal(error.message).encode()))
-            else:
-                self._refuse(_RefusedError(HTTPStatus.BAD_REQUEST, error.message))
-            return
-        self._send(HTTPStatus.OK, answer)
+            self._refuse(_RefusedError(HTTPStatus.BAD_REQUEST, error.message), as_document=asked == "show")
+        else:
+            self._send(HTTPStatus.OK, answer)
 
     def _what_is_asked(self, *offered: str) -> str:
         """Return which of the things on offer is asked for.
@@ -331,14 +330,29 @@ class _Handler(BaseHTTPRequestHandler):
         if not (lengths[0].isascii() and lengths[0].isdigit()):
             raise _RefusedError(HTTPStatus.BAD_REQUEST, "Content-Length is not a number")
         if len(lengths[0]) > 15 or int(lengths[0]) > LARGEST_REQUEST:
-            raise _RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a request has at most {LARGEST_REQUEST:,} bytes")
+            raise _RefusedError(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"the text is too long: the playground takes {LARGEST_TEXT:,} bytes, and a request {LARGEST_REQUEST:,}",
+            )
         body = self.rfile.read(int(lengths[0]))
         if len(body) < int(lengths[0]):
             raise _RefusedError(HTTPStatus.BAD_REQUEST, "the request ends too early")
         return body
 
-    def _refuse(self, refused: _RefusedError) -> None:
-        self._send(refused.status, Answer("text/plain", f"{refused.reason}\n".encode()))
+    def _refuse(self, refused: _RefusedError, *, as_document: bool = False) -> None:
+        """Send the reason, as a document if that is what the page reads."""
+        if as_document:
+            self._send(refused.status, Answer("text/html", refusal(refused.reason).encode()))
+        else:
+            self._send(refused.status, Answer("text/plain", f"{refused.reason}\n".encode()))
+        self._read_on()
+
+    def _read_on(self) -> None:
+        """Read what the client still sends, as long as it may: else it would be cut off before it has the answer."""
+        with suppress(OSError):  # it went away, or took too long
+            self.connection.shutdown(socket.SHUT_WR)
+            while self.rfile.read(1 << 16):
+                pass
 
     def _send(self, status: HTTPStatus, answer: Answer, allowed: str = _FOREIGN_POLICY) -> None:
         """Send an answer; nothing in its head comes from the request."""

@@ -30,7 +30,7 @@ class SizePoint:
         unknown: How often the unknown token occurs; None if the model has none.
         saved: The share of tokens that it saves against the size before; None for the first.
         saved_per_doubling: The share that a vocabulary of twice the size would save at this rate; None where the size
-            before is the same.
+            before is the same, or so near that this is no number.
         embedding_parameters: The parameters of an embedding matrix: one serves input and output if they are tied, and
             there are two if not. None if no dimension is given.
     """
@@ -101,7 +101,7 @@ def vocabulary_curve(
             SizePoint(
                 asked, size, found.token_count, found.byte_count / found.token_count,
                 sum(1 for _ in found.items()), None if unk_id is None else found.of(unk_id), saved,
-                None if saved is None or doublings <= 0 else 1 - (1 - saved) ** (1 / doublings),
+                None if saved is None else _per_doubling(saved, doublings),
                 None if d_model is None else size * d_model,
             )
         )  # fmt: skip
@@ -110,6 +110,18 @@ def vocabulary_curve(
         text.document_count, text.byte_count, d_model, tuple(points),
         None if place is None else points[place].asked, distance,
     )  # fmt: skip
+
+
+def _per_doubling(saved: float, doublings: float) -> float | None:
+    """Return the share that a doubling saves at the rate of another growth; None where that is no number.
+
+    >>> _per_doubling(0.2, 2.0) == 1 - 0.8**0.5, _per_doubling(0.2, 0.0), _per_doubling(-1.0, 1e-4)
+    (True, None, None)
+    """
+    try:
+        return 1 - (1 - saved) ** (1 / doublings) if doublings > 0 else None
+    except OverflowError:  # one more token made the text much longer: that says nothing about twice as many
+        return None
 
 
 def knee(points: Sequence[tuple[int, float]]) -> tuple[int | None, float | None]:

@@ -22,7 +22,7 @@ _ESCAPES = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': r"{\ttfamily\char34}",  # straight, and \textquotedbl needs a font encoding that LaTeX does not begin with
     "–": "--",
     **{mark: f"\\{mark}" for mark in "&%$#_{}"},
 }

@@ -86,7 +86,7 @@ class Writer:
             for character in unit:
                 self.put(character, style)
             return
-        if self._line_due or self._column + size > self._width:
+        if self._line_due or (self._column and self._column + size > self._width):
             self._break()
         self._add(self._borders.before(unit) + unit, style)
         self._column += size

@@ -300,6 +300,14 @@ def test_nbest_is_shown(folder):
     assert [part.split(" ")[-1] for part in with_ids.splitlines()[0].split("  ")[2].split("|")] == ids
 
 
+def test_no_segmentation_is_cut_off(folder):
+    """A line that is wider than the screen goes over its edge: folded ones could not be compared."""
+    options = ("-T", "low lower lowest " * 20, "-t", "unigram.json", "--nbest", "2", "--ids")
+    wide = call("inspect", *options, cwd=folder, env={"COLUMNS": "100000"}).text
+    assert max(map(len, wide.splitlines())) > 500
+    assert call("inspect", *options, cwd=folder).text == wide
+
+
 def test_nbest_in_colours(folder):
     options = ("-T", "low", "-t", "unigram.json", "--nbest", "2")
     plain = call("inspect", *options, cwd=folder).text

@@ -201,6 +201,12 @@ def test_options_that_need_a_text(option):
     )  # fmt: skip
 
 
+def test_no_id_is_cut_off():
+    """A number that is wider than the screen goes over its edge."""
+    shown = call("inspect", "-t", "o200k_base", "-T", " 东京", "--ids", env={"COLUMNS": "4"}).text
+    assert shown.splitlines()[:2] == ["·东", "164007"]
+
+
 def test_notes_that_there_are_not():
     assert call("inspect", *GPT2, "-T", "a", "--scores") == (
         2, b"", error(

@@ -49,6 +49,16 @@ def test_json_and_several(tmp_path):
     assert "\n==> talks.jsonl:3 <==\n" in shown
 
 
+def test_a_name_is_shown_as_it_is(tmp_path):
+    """What looks like the code of an emoji is none."""
+    name = ":bug: [bold].jsonl"
+    (tmp_path / name).write_text('[{"role": "user", "content": "hi"}]\n' * 2)
+    shown = call("inspect", "--chat", "--jsonl", name, "-t", "gpt-4", cwd=tmp_path).text
+    assert [line for line in shown.splitlines() if line.startswith("==>")] == [
+        f"==> {name}:{number} <==" for number in (1, 2)
+    ]
+
+
 def test_as_many_as_encode_counts():
     counted = call("encode", "--chat", "-T", TALK, "-t", "gpt-3.5-turbo", "--to", "jsonl")
     ids = json.loads(counted.out)["ids"]

@@ -7,6 +7,7 @@ from bpe_cli.cli import options
 from bpe_cli.cli.console import (
     ConsoleListener,
     check_page_name,
+    print_blocks,
     process_streams,
     stdout_console,
     write_page,
@@ -66,6 +67,8 @@ def show_chat(
     if shown.json:
         print(found.to_json(), end="")
     elif shown.html is None:
+        from rich.text import Text
+
         from bpe_cli.views.conversation import ConversationView
         from bpe_cli.views.labels import TOKEN_LIMIT
         from bpe_cli.views.on_console import OnConsole
@@ -78,6 +81,6 @@ def show_chat(
             if number:
                 console.print()
             if len(found.value) > 1:
-                console.print(f"==> {harmless(where)} <==", style="bold", markup=False, soft_wrap=True)
+                console.print(Text(f"==> {harmless(where)} <==", style="bold"), soft_wrap=True)
             view = ConversationView(report, notes=notes, limit=limit, marked=sys.stdout.isatty())
-            console.print(OnConsole(view))
+            print_blocks(OnConsole(view), console)

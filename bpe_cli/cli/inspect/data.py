@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from bpe_cli.cli.console import (
     ConsoleListener,
     check_page_name,
+    print_blocks,
     print_json,
     process_streams,
     stdout_console,
@@ -81,4 +82,4 @@ def show_data(
     from bpe_cli.views.tokens import Notes
 
     view = DataView(done.report, done.eot_name, Notes(ids=shown.ids), sys.stdout.isatty())
-    stdout_console(screen.color).print(OnConsole(view.blocks()))
+    print_blocks(OnConsole(view.blocks()), stdout_console(screen.color))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import print_json, stdout_console, write_page
+from bpe_cli.cli.console import print_blocks, print_json, stdout_console, write_page
 from bpe_cli.cli.inspect.view_options import Shown
 from bpe_cli.cli.pictures import Drawn, PictureFile, write_pictures
 from bpe_cli.results import StepsReport, TextReport, TokenizerReport
@@ -74,7 +74,7 @@ def _show_tokenizer(
             from bpe_cli.views.pictures.terminal import plots
 
             parts.append(plots(tokenizer_charts(health)))
-        stdout_console(screen.color).print(OnConsole(*parts))
+        print_blocks(OnConsole(*parts), stdout_console(screen.color))
 
 
 def _show_steps(done: "ExplainedTexts", display: Shown, screen: options.Screen) -> None:
@@ -174,7 +174,7 @@ def _print_each(
             title = Text(f"==> {harmless(document.title)} <==", style="bold")
             console.print(title if document.content else title + Text(" empty", style="not bold"), soft_wrap=True)
         if document.title is None or document.content:
-            console.print(OnConsole(view(report)))
+            print_blocks(OnConsole(view(report)), console)
 
 
 def _show_tokens(token_cards: "TokenCards", display: Shown, color: options.Color) -> None:
@@ -189,5 +189,5 @@ def _show_tokens(token_cards: "TokenCards", display: Shown, color: options.Color
 
         console = stdout_console(color)
         for card in token_cards.cards:
-            console.print(OnConsole(card_view(card, full=display.full)))
+            print_blocks(OnConsole(card_view(card, full=display.full)), console)
     token_cards.unknown.check()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 PASSAGE_BYTES = 2048
-"""An input of at most so many bytes is also shown token by token."""
+"""An input of at most so many bytes, and documents, is also shown token by token."""
 
 ALL_PASSAGES_BYTES = 8 * PASSAGE_BYTES
 """Inputs after so many bytes of passages are not shown any more."""

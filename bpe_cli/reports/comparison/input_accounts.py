@@ -205,8 +205,8 @@ class Reading:
                 self.digest.update(block.data)
             self._characters.feed(block)
             self.head.feed(block)
-            if self.short is not None and self._bytes > self._limit:
-                self.short = None
+            if self.short is not None and max(self._bytes, self._documents) > self._limit:
+                self.short = None  # not short, or blank lines without end
             if self.short is not None:
                 self._remember(block, self.short)
             if self._progress is not None:
@@ -297,16 +297,17 @@ class Sample:
 
     def watch(self, name: str, blocks: Iterable[Block]) -> Iterator[Block]:
         """Yield the blocks of an input, and keep its beginning."""
-        documents: list[bytearray] = []
+        documents: dict[int, bytearray] = {}  # by their numbers, without the empty ones
+        number = -1
         room = self.limit
         cut = False
         for block in blocks:
             if not cut:
                 for part, begins, _ in block.parts():
-                    if begins or not documents:
-                        documents.append(bytearray())
+                    number += begins
                     taken = part[:room]
-                    documents[-1] += taken
+                    if taken:
+                        documents.setdefault(number, bytearray()).extend(taken)
                     room -= len(taken)
                     if len(taken) < len(part):
                         cut = True
@@ -314,8 +315,8 @@ class Sample:
             yield block
         if cut:
             self.whole = False
-            documents[-1] = _beginning(documents[-1])
-        self.excerpts += [Excerpt(name, number, bytes(text)) for number, text in enumerate(documents) if text]
+            documents[number] = _beginning(documents.get(number, bytearray()))
+        self.excerpts += [Excerpt(name, number, bytes(text)) for number, text in documents.items() if text]
 
 
 def _first(blocks: Iterable[Block], size: int) -> Iterator[Block]:

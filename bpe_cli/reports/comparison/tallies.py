@@ -319,7 +319,7 @@ def tally_input(
         blocks: Its blocks, which are read only as fast as the slowest tokenizer goes.
         tallies: The tokenizers.
         labels: What messages call them.
-        short: How many bytes an input has at most whose documents are kept.
+        short: How many bytes, and documents, an input has at most whose documents are kept.
         hashed: Whether to take the hash of its documents.
         threads: Number of threads.
         progress: Called with the number of bytes of each block read.

@@ -326,11 +326,8 @@ def _rank(anatomy: Anatomy, token_id: int) -> int | None:
         return token_id if token_id in anatomy.contents.meanings else None
     if pair is None:
         return None
-    rank = None
-    for number, (left, right, _) in enumerate(model.merges or ()):
-        if (left, right) == pair:
-            rank = number  # of a pair that appears twice the last counts
-    return rank
+    pairs = enumerate((left, right) for left, right, _ in model.merges or ())
+    return next((number for number, each in pairs if each == pair), None)  # if it appears twice, the first counts
 
 
 def _likeness(text: str, other: str) -> Likeness:

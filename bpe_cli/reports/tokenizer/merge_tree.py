@@ -240,8 +240,7 @@ def _listed(model: MergeBpe | CharacterBpe) -> dict[int, tuple[int, int]]:
     rules: dict[tuple[int, int], tuple[float, int]] = {}
     for priority, (left, right, product) in enumerate(model.merges):
         if left in known and right in known and product in known:
-            rules.pop((left, right), None)  # of a pair that appears twice the last counts
-            rules[left, right] = priority, product
+            rules.setdefault((left, right), (priority, product))  # of a pair that appears twice the first counts
     makers: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for pair, (_, product) in rules.items():
         if product not in pair:

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 from bpe_cli.reports.comparison.changes import SIGNIFICANT
 from bpe_cli.reports.comparison.checks import badness, sentence
 from bpe_cli.reports.comparison.comparison import best_of, differences_of
+from bpe_cli.reports.comparison.measures import LEAST_UNITS
 from bpe_cli.reports.text import clusters
 from bpe_cli.reports.text.characters import excerpt
 from bpe_cli.tokenizer.inference import FEWEST
@@ -203,7 +204,8 @@ def _no_interval(report: Comparison) -> list[str]:
     total = report.total
     if not total.document_count or len({measure.token_count for measure in total.measures}) == 1:
         return []
-    few = "no interval" if total.document_count == 1 else "too few for an interval"
+    few = "too few for an interval" if total.document_count < LEAST_UNITS else "too few have tokens for an interval"
+    few = "no interval" if total.document_count == 1 else few
     lines = report.settings is not None and report.settings.documents == "whole"
     way_out = "; --lines makes each line a document" if lines else ""
     return [f"{count(total.document_count, 'document')}: {few}{way_out}"]

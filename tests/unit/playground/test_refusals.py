@@ -10,7 +10,7 @@ import pytest
 import bpe_cli
 from bpe_cli.playground import Playground, server
 from bpe_cli.playground.requests import LARGEST_REQUEST, LARGEST_TEXT
-from tests.playground import ask, ids_in, raw, rest_of, send, serves_again
+from tests.playground import Notes, ask, ids_in, raw, rest_of, send, serves_again
 
 EVIL_HOSTS = [
     None, "", "evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example", "127.0.0.2",
@@ -204,3 +204,27 @@ def test_requests_at_a_time_are_answered_each_with_its_own(playground):
         each.join()
     tokenizer = bpe_cli.load("gpt-4o")
     assert answers == {text: {0: tokenizer.encode(text)} for text in texts}
+
+
+def test_a_request_that_is_too_large_is_told_why(playground, path):
+    """Though it still sends when the answer comes; the page reads what it shows as a document."""
+    body = b'{"tokenizers": [0], "text": "%b"}' % (b"x" * (8 << 20))
+    for what, kind in (("show", "text/html"), ("page", "text/plain"), ("json", "text/plain")):
+        status, headers, answer = send(playground, "POST", path + what, body)
+        assert (status, headers["Content-Type"]) == (413, f"{kind}; charset=utf-8")
+        assert b"the text is too long: the playground takes 262,144 bytes" in answer
+
+
+def test_a_thread_that_cannot_be_started_keeps_no_place(monkeypatch):
+    notes = Notes()
+    with Playground(["gpt2"], listener=notes) as running:
+        with monkeypatch.context() as patched:
+            patched.setattr(threading.Thread, "start", _no_thread)
+            for _ in range(server.MOST_CONNECTIONS):
+                assert raw(running, b"") == b""
+        assert serves_again(running)
+    assert len(notes.notes) == server.MOST_CONNECTIONS
+
+
+def _no_thread(_):
+    raise RuntimeError("can't start new thread")

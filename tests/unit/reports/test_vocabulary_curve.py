@@ -39,6 +39,14 @@ def test_a_size_that_is_there_already_saves_nothing():
     assert curve.sizes[1].embedding_parameters is None
 
 
+def test_one_more_token_may_make_a_text_much_longer():
+    """Such a rate, 32,000 times over, is no number."""
+    curve = vocabulary_curve([(32_000, 32_000, found(10), None), (32_001, 32_001, found(11), None)])
+    assert [(point.saved, point.saved_per_doubling) for point in curve.sizes] == [
+        (None, None), (pytest.approx(-0.1), None),
+    ]  # fmt: skip
+
+
 def test_a_text_that_was_another_each_time_is_refused():
     with pytest.raises(InputError, match="the held-out text changed between one size and the next"):
         vocabulary_curve([(300, 300, found(400), None), (600, 600, found(0, size=0), None)])

@@ -36,7 +36,7 @@ def render(renderable, *, color_system=None, width=100, no_color=False):
         legacy_windows=False,
         _environ={},
     )
-    console.print(OnConsole(renderable))
+    console.print(OnConsole(renderable), crop=False)
     return file.getvalue()
 
 

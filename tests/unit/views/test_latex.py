@@ -56,6 +56,11 @@ def test_no_ligature_makes_another_character(text, written):
     assert escaped(text) == written
 
 
+def test_a_quotation_mark_needs_no_package():
+    r"""LaTeX begins with the font encoding OT1, in which ``\textquotedbl`` is an error."""
+    assert escaped('a"b') == r"a{\ttfamily\char34}b"
+
+
 def test_no_row_begins_with_an_argument():
     first = ["[a]", "*b", " [c", "a[", Value("[d]")]
     lines = table(Sheet("[name]", *numbers("n"), rows=[(each, "1") for each in first])).split("\n")

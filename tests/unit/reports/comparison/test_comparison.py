@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError
 from bpe_cli.reports.comparison.compare import compare
-from bpe_cli.reports.comparison.input_accounts import CharacterCounter, FanOut
+from bpe_cli.reports.comparison.input_accounts import CharacterCounter, FanOut, Reading, TextSize
 from bpe_cli.stages import RankBpe
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.vocabulary import Vocabulary
@@ -60,6 +60,16 @@ def test_passages_are_the_documents(documents, size):
     result = compare([BYTES], [("x", blocks_of(documents, size))])
     texts = [b"".join(t.content for t in p.segmentations[0].tokens) for p in result.passages]
     assert texts == [document for document in documents if document]
+
+
+def test_blank_lines_are_not_held():
+    """A text of blank lines has no bytes, and may have any number of documents."""
+    blank = Reading((Block.of([b""] * 1000) for _ in range(5)), 2048, None)
+    assert sum(len(block.ends) for block in blank) == 5000
+    assert (blank.short, blank.size) == (None, TextSize(5000, 5000, 0, 0))
+    few = Reading([Block.of([b"a", b"", b"b"])], 2048, None)
+    assert len(list(few)) == 1
+    assert few.short == [b"a", b"", b"b"]
 
 
 def test_characters_split_over_blocks():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,3 +56,16 @@ def test_blocks_change_nothing(documents, limit, size):
         assert documents[excerpt.document].startswith(excerpt.text)
     if whole.whole:
         assert [excerpt.text for excerpt in whole.excerpts] == [document for document in documents if document]
+
+
+def test_documents_without_a_byte_are_not_held():
+    """A file of blank lines has as many documents as bytes."""
+    sample = Sample(10)
+    tracemalloc.start()
+    try:
+        for _ in sample.watch("a", (Block.of([*[b""] * 999, b"x" * (number == 99)]) for number in range(100))):
+            pass
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+    assert sample.excerpts == [Excerpt("a", 99_999, b"x")]

@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.reports.tokenizer import merge_tree as module
+from bpe_cli.reports.tokenizer.lookup import look_up
 from bpe_cli.reports.tokenizer.merge_tree import MergeTree, Node, merge_tree, shape_of
+from bpe_cli.reports.tokenizer.structure import Anatomy
 from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe, Unigram
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
-from bpe_cli.tokenizer import named_encodings
+from bpe_cli.tokenizer import Tokenizer, named_encodings
 from bpe_cli.tokenizer.merging import of_ranks
 from tests.counted import at_least, compared
 from tests.thorough import more
@@ -57,10 +59,16 @@ def test_of_several_merges_the_one_that_its_own_text_comes_to():
     assert merge_tree(MergeBpe(vocabulary, Merges.from_pairs(merges))).parts(5) == (3, 2)
 
 
-def test_of_a_pair_that_appears_twice_the_last_counts():
+@pytest.mark.parametrize("kind", [MergeBpe, CharacterBpe])
+def test_of_a_pair_that_appears_twice_the_first_counts(kind):
+    """As the model merges; files in which the last one counts are read so that each stands once."""
     vocabulary = Vocabulary.from_tokens([*ALPHABET, b"ab", b"bc", b"abc"])
-    for merges, parts in (([(3, 2, 5), (0, 4, 5), (3, 2, 5)], (0, 4)), ([(3, 2, 5), (0, 4, 5)], (3, 2))):
-        assert merge_tree(MergeBpe(vocabulary, Merges.from_pairs(merges))).parts(5) == parts
+    twice = [(0, 1, 3), (1, 2, 4), (0, 1, 3)]
+    assert Tokenizer(kind(vocabulary, Merges.from_pairs(twice))).encode("abc") == [3, 2]
+    whole = Tokenizer(kind(vocabulary, Merges.from_pairs([*twice, (0, 4, 5), (3, 2, 5)])))
+    assert whole.encode("abc") == [5]
+    assert merge_tree(whole.model).parts(5) == (3, 2)
+    assert [look_up(Anatomy(whole), token_id).rank for token_id in (3, 4, 5)] == [0, 1, 4]
 
 
 def test_ends_of_words_and_prefixes():

@@ -105,6 +105,8 @@ def test_why_there_is_no_interval():
     assert "interval" not in shown(same)
     few = comparison(rows=(row("a", [10, 9], documents=5),), total=row("total", [10, 9], documents=5))
     assert "5 documents: too few for an interval; --lines makes each line a document\n" in shown(few)
+    blank = comparison(rows=(row("a", [10, 9], documents=100),), total=row("total", [10, 9], documents=100))
+    assert "100 documents: too few have tokens for an interval; --lines makes each line a document\n" in shown(blank)
     alone = comparison(("a",), rows=(row("a", [10]),), total=row("total", [10]))
     assert "interval" not in shown(alone)
     assert "ratio:" not in shown(alone)

@@ -160,3 +160,7 @@ def test_colour_shows_the_same_text(text, width):
 
 def without_bars(shown):
     return [unit for unit in UNIT.findall(shown.replace("\n", "")) if unit not in {"|", "\\|"}]
+
+
+def test_a_character_of_two_columns_on_a_screen_of_one():
+    assert text_of(FakeTokenizer(["東京".encode()]), "東京".encode(), width=1) == "東\n京\n"
