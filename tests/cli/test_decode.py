@@ -326,6 +326,13 @@ def test_each_input_is_decoded_by_the_tokenizer_that_its_record_names(recorded):
     assert call("decode", "a.bin", cwd=recorded).err.endswith(note)
 
 
+def test_the_help_says_that_records_name_the_tokenizer():
+    """It named the default alone, which would decode ids of another tokenizer."""
+    text = " ".join(call("decode", "--help", "--all").text.split())
+    assert "[default: as INPUT.json says, else o200k_base]" in text
+    assert "[by INPUT.json or o200k_base]" in " ".join(call("decode", "--help").text.split())
+
+
 def test_the_token_around_documents_is_that_tokenizers(recorded):
     assert call("train", "in.txt", "-s", "261", "--special", "[E]", "-o", "e.json", "-q", cwd=recorded).status == 0
     assert call("encode", "-T", "low", "-t", "e.json", "--bos", "[E]", "-o", "e.bin", "-q", cwd=recorded).status == 0
