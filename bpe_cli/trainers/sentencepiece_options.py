@@ -201,7 +201,14 @@ def meta_pieces(options: SentencePieceOptions) -> list[tuple[str, int]]:
             raise UsageError(f"no piece has the id {len(pieces)}, and higher ids are given out: {ids}")
         pieces.append(following)
     texts = [text for text, _ in pieces]
-    if "" in texts or len(set(texts)) < len(texts):
-        twice = next((text for text in texts if texts.count(text) > 1), "")
-        raise UsageError(f"the piece {twice!r} is empty or appears twice")
+    if "" in texts:
+        raise UsageError("a special token or another piece has no text")
+    if len(set(texts)) < len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        if [*options.special_tokens, *options.user_defined].count(twice) == 1:
+            raise UsageError(
+                f"the model has a piece {twice!r} of its own",
+                hint="leave it out of `special_tokens` or user_defined",
+            )
+        raise UsageError(f"two pieces have the text {twice!r}", hint="leave one of them out, or change its text")
     return pieces

@@ -110,6 +110,11 @@ class UnigramOptions(base.Options):
                     hint="leave one of the two out",
                 )
         check_special_tokens(self.special_tokens)
+        for content in self.special_tokens:
+            if content == self.unk_token or (self.byte_fallback and content in BYTES):
+                raise UsageError(
+                    f"the model has a token {content!r} of its own", hint="leave it out of `special_tokens`"
+                )
         check_special_tokens(self.reserved)
 
     @property
