@@ -9,6 +9,7 @@ import pytest
 from bpe_cli.cli import argv_typer, help
 from bpe_cli.cli.app import COMMANDS, load, root
 from bpe_cli.cli.options import Option, choices_of, defaults_of, inner, parameters_of
+from bpe_cli.sinks.dataset import DATASETS
 from tests.cli_runner import call, run, run_in_terminal
 
 LINES = 45
@@ -118,6 +119,14 @@ def test_all_alone_is_no_option():
 
 def test_a_value_is_no_question():
     assert call("encode", "-T", "--help", "-t", "gpt2", "--to", "tokens").text.split() == ["--", "help"]
+
+
+def test_prepare_says_which_formats_have_which_columns():
+    """It said that formats of numbers have all columns, and spans as well."""
+    said = parameters_of(MODULES["prepare"].run)["columns"][1].settings["help"]
+    tables = [name for name, kind in DATASETS.items() if "position_ids" in kind.all_columns]
+    assert f"({', '.join(tables)}); or spans, in the other formats" in said
+    assert all((name in tables) == ("spans" not in kind.all_columns) for name, kind in DATASETS.items())
 
 
 def test_examples_can_be_copied():
