@@ -236,16 +236,6 @@ def test_a_pattern_that_does_not_compile_in_the_regex_module(algorithm):
             "leave it out of --special",
         ),
         (
-            ("-a", "unigram", "-s", "300", "--set", "byte_fallback=yes", "--special", "<0x41>"),
-            "the model has a token '<0x41>' of its own",
-            "leave it out of --special",
-        ),
-        (
-            ("-a", "bpe", "--compat", "sentencepiece", "-s", "9", "--special", "<s>"),
-            "the model has a piece '<s>' of its own",
-            "leave it out of --special or user_defined",
-        ),
-        (
             ("-a", "bpe"),
             "how many tokens or merges? one of the two is needed",
             "-s 32000, --set merges=32000",
