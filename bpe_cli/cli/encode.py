@@ -173,7 +173,7 @@ class Drawing:
         Literal["paper", "spm"],
         _sampling_option(
             "--dropout-mode",
-            help="Draw anew at every step, as in the paper, or drop a merge for good, as SentencePiece does.",
+            help="Draw again at every step, as in the paper, or drop a merge for good, as SentencePiece does.",
         ),
     ] = "paper"  # fmt: skip
     sample: Annotated[
