@@ -164,7 +164,7 @@ def test_numbers_like_compressed_data_without_a_record(tmp_path):
 
 # -- what is not an id ---------------------------------------------------------------------------------
 
-ID_HINT = "an id is a whole number from 0 to 4294967295; --from names other formats"
+ID_HINT = "an id is a number from 0 to 4294967295; for decoding, --from names other formats"
 JSONL_HINT = 'each line is an object: {"ids": [1, 2, 3]}'
 OTHER_HINT = "are these the ids of another tokenizer?"
 
