@@ -85,7 +85,7 @@ lint-rust: $(VENV)/.made
 	  $(CARGO) clippy $(MANIFEST) --lib --target $(ARM) --quiet -- -D warnings; fi
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc $(MANIFEST) --no-deps --quiet
 
-bench: $(VENV)/.bench $(VENV)/.built ## Measure against the rivals and render the tables (takes an hour and a half)
+bench: $(VENV)/.bench $(VENV)/.built ## Measure against the rivals and render the tables (takes more than an hour)
 	$(BIN)/python benchmarks/run.py --journal $(VENV)/.bench-journal
 	$(BIN)/python benchmarks/render.py
 

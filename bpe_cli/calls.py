@@ -416,8 +416,8 @@ def prepare(
         bos: The token to put before each document, as for ``Tokenizer.encode``.
         eot: The token to put after each document, given in the same way.
         dtype: The type to store ids in, ``u16`` or ``u32``; None for the smallest that fits every id.
-        columns: Columns to store with the ids: ``attention_mask``, ``position_ids``, ``segment_ids``, ``seq_lengths``;
-            in numeric formats, also ``spans``.
+        columns: Columns to store with the ids: ``attention_mask``, ``position_ids``, ``segment_ids``, ``seq_lengths``
+            in ``mds``, ``arrow``, ``parquet``, ``datasets`` and ``webdataset``; ``spans`` in the other formats.
         positions: Where ``position_ids`` restarts at 0: at each ``document`` in a sequence, or at each ``sequence``.
         length: The maximum number of ids in a sequence; None keeps documents as they are.
         way: How to turn documents into sequences: ``truncate`` or ``split`` each document, ``concatenate`` all of them

@@ -274,7 +274,7 @@ def test_steps_and_stages_show_what_is_looked_up(tmp_path):
     shown = run("inspect", "-t", path, "-T", "ab<dna>acgtacx</dna>", "--steps").text
     assert f"token ⟦acgtac⟧  looked up as ACGTAC, id {IDS[b'ACGTAC']}" in shown
     assert f"token ⟦x⟧  looked up as <oov>, id {IDS[b'<oov>']}" in shown
-    assert "error of bpe" not in shown
+    assert "bug in bpe" not in shown
     staged = run("inspect", "-t", path, "-T", "ab<dna>acgtacx</dna>", "--stages").text
     assert "⟦<dna>⟧|⟦acgtac⟧|⟦x⟧" in staged
 

@@ -28,8 +28,8 @@ class Conversations:
         str | None,
         _chat_option(
             "--chat-template", metavar="NAME|FILE", show_default="the tokenizer's own",
-            help="How messages become text: a template of the tokenizer's, a Jinja file, chatml, gpt-3.5, gpt-4-32k, "
-            "harmony, mistral-v3, or openai (only for bpe encode --to count: what OpenAI bills).",
+            help="How messages become text: one of the tokenizer's templates, a Jinja file, chatml, gpt-3.5, "
+            "gpt-4-32k, harmony, mistral-v3, or openai (only for bpe encode --to count: what OpenAI bills).",
         ),
     ] = None  # fmt: skip
     generation_prompt: Annotated[

@@ -93,9 +93,9 @@ class Changes:
         float | None,
         _change_option(
             "--split-residues", metavar="SHARE",
-            help="Split up tokens that rarely survive merging: in at most this share of the cases, such as 0.05, in "
-            "which the texts of --counts-from make them. They then serve only merging; ids stay the same. For "
-            "SentencePiece's BPE, and for byte-level BPE written as bpe.json.",
+            help="Split up tokens that rarely survive merging: those that survive in at most this share of the cases "
+            "in which the texts of --counts-from make them; 0.05 is usual. They then serve only for merging; ids stay "
+            "the same. For SentencePiece's BPE, and for byte-level BPE written as bpe.json.",
         ),
     ] = None  # fmt: skip
     counts_from: Annotated[

@@ -15,7 +15,7 @@ EPILOG = "Exit status: 0 fine, 2 bad usage, input or output."
 
 COMMON = {
     "inputs": "Files that bpe encode wrote; - is stdin.",
-    "tokenizer": "A file, an encoding or a model. [o200k_base]",
+    "tokenizer": "A file, an encoding or a model. [by INPUT.json or o200k_base]",
     "from_": "ids, tokens, jsonl, npy, bin. [by the file]",
     "output": "The file to write. [stdout]",
     "errors": "What to do with bytes that are not UTF-8.",
@@ -81,7 +81,7 @@ class Written:
             "keep as many characters as possible.",
         ),
     ] = None  # fmt: skip
-    lines: Annotated[bool, options.output_option("--lines", help="End each document with a line end.")] = False
+    lines: Annotated[bool, options.output_option("--lines", help="End each document with a newline.")] = False
 
 
 def run(

@@ -41,7 +41,7 @@ COMMON = {
     "eot": "End each document with this token.",
     "max_tokens": "Fail if a document has more tokens than N.",
     "json": "With --to count: print one JSON object.",
-    "size": "With --to chunks: the most tokens in a chunk.",
+    "size": "With --to chunks: put at most N tokens in a chunk.",
     "overlap": "Number of tokens that a chunk repeats from the one before.",
     "truncate": "With --to text: keep N tokens of each text.",
     "chat": "Inputs are conversations: JSON with messages.",
@@ -173,7 +173,7 @@ class Drawing:
         Literal["paper", "spm"],
         _sampling_option(
             "--dropout-mode",
-            help="Draw anew at every step, as in the paper, or drop a merge for good, as SentencePiece does.",
+            help="Draw again at every step, as in the paper, or drop a merge for good, as SentencePiece does.",
         ),
     ] = "paper"  # fmt: skip
     sample: Annotated[

@@ -210,12 +210,21 @@ Member = Annotated[
 BlockSize = Annotated[
     int, running_option("--block-size", metavar="BYTES", min=1, help="Bytes read at a time; changes no result.")
 ]
+TOKENIZER_HELP = (
+    "A file or folder, an encoding (gpt2, cl100k_base), a model (gpt-4o), or hf:ORG/NAME from the local cache. If not "
+    "given, $BPE_TOKENIZER."
+)
 TokenizerName = Annotated[
     str | None,
     tokenizer_option(
-        "--tokenizer", "-t", metavar="TOKENIZER", show_default=DEFAULT_TOKENIZER,
-        help="A file or folder, an encoding (gpt2, cl100k_base), a model (gpt-4o), or hf:ORG/NAME from the local "
-        "cache. If not given, $BPE_TOKENIZER.",
+        "--tokenizer", "-t", metavar="TOKENIZER", show_default=DEFAULT_TOKENIZER, help=TOKENIZER_HELP,
+    ),
+]  # fmt: skip
+RecordedTokenizerName = Annotated[
+    str | None,
+    tokenizer_option(
+        "--tokenizer", "-t", metavar="TOKENIZER", show_default=f"as INPUT.json says, else {DEFAULT_TOKENIZER}",
+        help=TOKENIZER_HELP,
     ),
 ]  # fmt: skip
 PatternName = Annotated[
@@ -245,7 +254,7 @@ Eot = Annotated[
     str | None,
     tokenizer_option(
         "--eot", metavar="TEXT|ID|auto",
-        help="End each document with this special token, by which many readers separate documents; auto: the "
+        help="End each document with this special token, which many readers use to separate documents; auto: the "
         "tokenizer's own.",
     ),
 ]  # fmt: skip
@@ -285,7 +294,8 @@ Html = Annotated[
     str | None,
     output_option(
         "--html", metavar="FILE",
-        help="Write an HTML page instead: one file that any browser shows, without network or scripts; - for stdout.",
+        help="Write an HTML page instead: one file for any browser, which loads nothing and is readable without "
+        "scripts; - for stdout.",
     ),
 ]  # fmt: skip
 Svg = Annotated[
@@ -370,9 +380,9 @@ class Screen:
 
 @dataclass(frozen=True, slots=True)
 class NamedTokenizer:
-    """The options that say which tokenizer is used."""
+    """The options that say which tokenizer decodes ids."""
 
-    tokenizer: TokenizerName = None
+    tokenizer: RecordedTokenizerName = None
     add_special: AddSpecial = None
     pattern: PatternName = None
 

@@ -24,7 +24,8 @@ class Parts:
     """The options about parts of texts."""
 
     size: Annotated[
-        int | None, _parts_option("--size", metavar="N", min=1, help="With --to chunks: the most tokens in a chunk.")
+        int | None,
+        _parts_option("--size", metavar="N", min=1, help="With --to chunks: put at most N tokens in a chunk."),
     ] = None
     overlap: Annotated[
         int | None,

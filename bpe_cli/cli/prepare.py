@@ -90,8 +90,8 @@ class Written:
         str | None,
         options.output_option(
             "--columns", metavar="NAME,...",
-            help="Columns to write in addition to the ids: attention_mask, position_ids, segment_ids, seq_lengths; in "
-            "numeric formats also spans.",
+            help="Columns to write in addition to the ids: attention_mask, position_ids, segment_ids, seq_lengths "
+            "(mds, arrow, parquet, datasets, webdataset); or spans, in the other formats.",
         ),
     ] = None  # fmt: skip
     positions: Annotated[

@@ -116,7 +116,8 @@ class Model:
             "--max-token-length",
             metavar="N",
             min=1,
-            help="The longest token to learn (bbpe, mingram, greedtok: in bytes; others: in characters).",
+            help="Learn no longer tokens: in bytes for bbpe, mingram and greedtok; in characters for bpe and, with "
+            "--compat sentencepiece, unigram. The others have no such limit.",
         ),
     ] = None
     superwords: Annotated[
@@ -304,16 +305,18 @@ class Stages:
         str | None,
         _stage_option(
             "--normalizer", metavar="NAME,...", show_default="the algorithm's own",
-            help="How text is rewritten before it is split: nfc, nfkc, lowercase, strip-accents, bert, nmt_nfkc, "
-            "several separated by commas, or none.",
+            help="How text is rewritten before it is split: nfc, nfd, nfkc, nfkd, lowercase, strip-accents, strip, "
+            "nmt, bert, bert-cased, nmt_nfkc, nmt_nfkc_cf, nfkc_cf, collapse-spaces, collapse-newlines, several "
+            "separated by commas; identity or none for no change.",
         ),
     ] = None  # fmt: skip
     pre_tokenizer: Annotated[
         str | None,
         _stage_option(
             "--pre-tokenizer", metavar="NAME,...", show_default="the algorithm's own",
-            help="How text is split into pieces that no token crosses: bert, whitespace, metaspace, digits, several "
-            "separated by commas, or none.",
+            help="How text is split into pieces that no token crosses: bert, whitespace, whitespace-split, "
+            "punctuation, digits, metaspace, t5, xlnet, scripts, char or a --pattern's name, several separated by "
+            "commas; none for no splitting.",
         ),
     ] = None  # fmt: skip
     pattern: Annotated[

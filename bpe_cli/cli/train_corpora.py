@@ -33,7 +33,7 @@ class Corpora:
         list[str] | None,
         _corpora_option(
             "--weight", metavar="NAME=N",
-            help="Count a corpus N times: 3, 1.5 or 3/2; others once. Fractions are brought to whole numbers, by the "
+            help="Count a corpus N times: 3, 1.5 or 3/2; others once. Fractions are scaled to whole numbers, by the "
             "same factor for all corpora. Can be repeated.",
         ),
     ] = None  # fmt: skip

@@ -163,8 +163,9 @@ class Change:
 
         counts = new_counts()
         with reading_to_count(
-            source, tokenizer.slow_patterns, outputs, tokenizer=tokenizer, listener=listener, streams=streams
-        ) as blocks:
+            source, tokenizer.slow_patterns, outputs, tokenizer=tokenizer, otherwise="", listener=listener,
+            streams=streams,
+        ) as blocks:  # fmt: skip
             surgery.count_pieces(tokenizer, blocks, counts, self.threads, specials)
         return counts
 

@@ -160,7 +160,10 @@ def compare_and_check(
     inputs = None
     if job.source is not None:
         tallies = job.by_parts.place.path if job.by_parts is not None else None
-        inputs = find_documents(job.source, job.outputs, listener=listener, streams=streams, leave_out=tallies)
+        inputs = find_documents(
+            job.source, job.outputs, listener=listener, streams=streams, leave_out=tallies,
+            otherwise=None if tallies is None else "",
+        )  # fmt: skip
         _check_scopes(job, inputs)
     report = compare(
         models, job.source, job.options, inputs=inputs, listener=listener, stdin=streams.stdin, by_parts=job.by_parts,
@@ -198,7 +201,9 @@ def tally(job: CompareJob, *, listener: Listener = SILENCE, streams: Streams | N
     for model in models:
         note_oddities(model, job.options.specials, listener)
     tallies = job.by_parts.place.path
-    inputs = find_documents(job.source, listener=listener, streams=streams or Streams(), leave_out=tallies)
+    inputs = find_documents(
+        job.source, listener=listener, streams=streams or Streams(), leave_out=tallies, otherwise=""
+    )
     return tally_parts(
         chosen, models, job.source, inputs, job.options.specials, job.by_parts, threads=job.options.threads,
         listener=listener,

@@ -44,6 +44,7 @@ def count_corpus(
     target: Target | None = None,
     sampled: Sampled | None = None,
     trains: bool = True,
+    otherwise: str | None = None,
     listener: Listener = SILENCE,
     streams: Streams | None = None,
 ) -> Counted:
@@ -58,6 +59,7 @@ def count_corpus(
         target: Where the job writes, if that may be a stream.
         sampled: How many documents are drawn; None to count all of them.
         trains: Whether the counts are trained on at once, so that there must be some.
+        otherwise: The hint for a file that is missing: None for the usual one, empty for none.
         listener: Receives progress and notes.
         streams: The streams around the job.
 
@@ -73,7 +75,7 @@ def count_corpus(
     patterns, streams = trainer.slow_patterns(options), streams or Streams()
     untrained = trainer.untrained(options)
     with reading_to_count(
-        source, patterns, outputs, target, tokenizer=untrained, listener=listener, streams=streams
+        source, patterns, outputs, target, tokenizer=untrained, otherwise=otherwise, listener=listener, streams=streams
     ) as blocks:
         drawn = blocks if sampled is None else sample(blocks, sampled.size, sampled.seed)
         return count_within(
@@ -89,6 +91,7 @@ def reading_to_count(
     target: Target | None = None,
     *,
     tokenizer: Tokenizer | None = None,
+    otherwise: str | None = None,
     listener: Listener,
     streams: Streams,
 ) -> Iterator[Iterator[Block]]:
@@ -100,7 +103,7 @@ def reading_to_count(
     """
     from bpe_cli.corpus import reading
 
-    files = find_documents(source, outputs, listener=listener, streams=streams, target=target)
+    files = find_documents(source, outputs, listener=listener, streams=streams, target=target, otherwise=otherwise)
     for note in slow_patterns_notes(slow_patterns):
         listener.note(note)
     with reading(source, files, "counting", listener, stdin=streams.read) as blocks:

@@ -217,7 +217,8 @@ def train_file(
         def counted_in(source: Source, sampled: Sampled | None, options: Options) -> Counted:
             return count_corpus(
                 source, options, max_memory=job.max_memory, threads=job.threads, outputs=outputs, target=target,
-                sampled=sampled, trains=job.file_format is not None, listener=listener, streams=streams,
+                sampled=sampled, trains=job.file_format is not None, otherwise="" if job.corpora else None,
+                listener=listener, streams=streams,
             )  # fmt: skip
 
         if are_chosen(options):

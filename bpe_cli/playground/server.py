@@ -64,14 +64,14 @@ _HEADERS = {
 
 
 class Playground:
-    """Serve a page on which texts are typed and their tokens seen.
+    """Serve a page on which one types a text and sees its tokens.
 
     Args:
-        tokenizers: Tokenizers, or what ``load`` takes, in the order in which the page offers them; behind them it
-            offers those that need no file. The first is chosen.
+        tokenizers: Tokenizers, or what ``load`` takes, in the order in which the page offers them, the first one
+            chosen. After them, it offers those that need no file.
         text: The text in the page at first, any bytes; a path for the content of the file.
         port: The port of 127.0.0.1 to listen on; 0 for a free one.
-        listener: Hears of a request that failed for a mistake of ours.
+        listener: Receives a note of each request that failed because of an error in the playground.
         stdin: The file that the path ``-`` reads.
 
     Attributes:

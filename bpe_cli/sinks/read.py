@@ -184,7 +184,7 @@ def _ids_of_lines(data: bytes, line: int, name: str) -> list[array[int]]:
             if not word.isdigit() or len(digits) > 10 or int(digits) > HIGHEST_ID:
                 raise InputError(
                     f"{name}:{number}: {_show(word)} is not a token id",
-                    hint="an id is a whole number from 0 to 4294967295; `format=NAME` names other formats",
+                    hint="an id is a number from 0 to 4294967295; for decoding, `format=NAME` names other formats",
                 )
             ids.append(int(digits))
         lines.append(ids)

@@ -5,10 +5,10 @@ file); Sennrich, Haddow and Birch, arXiv:1508.07909 (characters of words, ``</w>
 et al., "Language Models are Unsupervised Multitask Learners", 2019 (bytes of pieces).
 
 A *symbol* is a string or a byte string, a *word* a tuple of symbols; words come with their frequency.
-Nothing here cuts text into words, and nothing is fast: every step counts everything anew.
+Nothing here cuts text into words, and nothing is fast: every step recounts everything.
 
-How characters become symbols, known and unknown ones, is that of huggingface/tokenizers ``models/bpe``; what a token
-may not be (``allow``) that of Land and Arnett, arXiv:2505.24689, for whom tokens keep to the borders of characters.
+Known and unknown characters become symbols as in huggingface/tokenizers ``models/bpe``. The limits on what a token may
+contain (``allow``) follow Land and Arnett, arXiv:2505.24689, whose tokens respect the boundaries of characters.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Generic, Literal, TypeVar, get_args
 Symbol = TypeVar("Symbol", str, bytes)
 
 Tie = Literal["lowest-ids", "first-seen", "largest-text"]
-"""Which of the most frequent pairs is taken; see ``choose``."""
+"""Which of several equally frequent pairs is taken; see ``choose``."""
 
 
 def byte_words(pieces: Mapping[bytes, int]) -> dict[tuple[bytes, ...], int]:
@@ -35,7 +35,7 @@ def byte_words(pieces: Mapping[bytes, int]) -> dict[tuple[bytes, ...], int]:
 
 
 def decorate(piece: str, *, prefix: str = "", suffix: str = "", separate_suffix: bool = False) -> list[str]:
-    """Write a piece as symbols: characters with what is written before and after them.
+    """Write a piece as symbols: its characters, with the marks before and after them.
 
     >>> decorate("abc", prefix="##", suffix="</w>"), decorate("ab", suffix="</w>", separate_suffix=True)
     (['a', '##b', '##c</w>'], ['a', 'b', '</w>'])
@@ -55,12 +55,12 @@ def character_words(
 
     Args:
         pieces: Words with their frequencies.
-        end: What marks the end of a word; empty for no mark.
-        glued: Whether the mark is part of the last character (subword-nmt since its version 0.2)
-            instead of a symbol of its own (the paper).
-        prefix: What stands before every character but the first (WordPiece's ``##``).
-        mark: What cuts a word where no merge may cross, and is left out itself (MorphBPE,
-            arXiv:2502.00894); empty for nothing.
+        end: The mark at the end of a word; empty for no mark.
+        glued: Whether the mark is attached to the last character (subword-nmt since version 0.2)
+            instead of being a separate symbol (the paper).
+        prefix: The mark before every character except the first (WordPiece's ``##``).
+        mark: A text that no merge may cross, and that is removed (MorphBPE,
+            arXiv:2502.00894); empty for none.
 
     >>> character_words({"low": 5})
     {('l', 'o', 'w', '</w>'): 5}
@@ -97,7 +97,7 @@ def count_symbols(words: Mapping[tuple[Symbol, ...], int]) -> dict[Symbol, int]:
 def count_pairs(words: Mapping[tuple[Symbol, ...], int]) -> dict[tuple[Symbol, Symbol], int]:
     """Count how often each pair of neighbours occurs, in first-seen order.
 
-    Windows overlap: ``a a a`` holds the pair ``a a`` twice, though only one of them can be merged.
+    Windows overlap: ``a a a`` contains the pair ``a a`` twice, although only one of them can be merged.
 
     >>> count_pairs({("a", "a", "a", "b"): 2})
     {('a', 'a'): 4, ('a', 'b'): 2}
@@ -145,10 +145,10 @@ def merge_words(
 
 
 def choose(counts: Mapping[tuple[Symbol, Symbol], int], tie: Tie, ids: Mapping[Symbol, int]) -> tuple[Symbol, Symbol]:
-    """Return the most frequent pair; of several, the one that the rule ``tie`` selects.
+    """Return the most frequent pair; among equals, the one that the rule ``tie`` selects.
 
-    ``lowest-ids``: smallest (id of left, id of right), Hugging Face's rule. ``first-seen``: earliest
-    in the corpus as now segmented, minbpe's. ``largest-text``: largest (left, right), subword-nmt's.
+    ``lowest-ids``: the smallest (id of left, id of right), Hugging Face's rule. ``first-seen``: the earliest
+    in the corpus as it is segmented now, minbpe's rule. ``largest-text``: the largest (left, right), subword-nmt's.
 
     >>> counts = {("b", "a"): 2, ("c", "a"): 2, ("a", "b"): 2, ("a", "c"): 1}
     >>> [choose(counts, tie, {"a": 0, "b": 1, "c": 2}) for tie in ("lowest-ids", "first-seen", "largest-text")]
@@ -169,14 +169,14 @@ class Step(Generic[Symbol]):
 
     Attributes:
         number: Counted from 1.
-        pair: The two symbols merged.
-        count: How often they stood side by side before.
-        product: What they became.
-        token_id: Its id: a new one, unless the product was a token already (a special one, say).
-        vocabulary_change: By how much the number of different symbols *in use* changed: the product
-            comes in, and a parent that now occurs nowhere goes out. So +1: both parents stay,
+        pair: The two symbols that are merged.
+        count: How often they were next to each other before.
+        product: The symbol that they became.
+        token_id: Its id: a new one, unless the product already was a token (a special one, for example).
+        vocabulary_change: The change in the number of different symbols *in use*: the product
+            is added, and a part that no longer occurs is removed. So +1: both parts stay,
             0: one goes, -1: both go.
-        vocabulary_size: Number of different symbols in use after the merge.
+        vocabulary_size: The number of different symbols in use after the merge.
         words: The corpus after the merge.
         counts: All pairs that could be merged, with their counts, in first-seen order.
     """
@@ -194,9 +194,9 @@ class Step(Generic[Symbol]):
 
 @dataclass(frozen=True, slots=True)
 class Training(Generic[Symbol]):
-    """A corpus and settings; each iteration trains anew and yields a ``Step`` per merge.
+    """A corpus and settings; each iteration trains from the start, and yields a ``Step`` for each merge.
 
-    Steps are not kept: each holds the whole corpus. Attributes are the arguments of ``train``.
+    Steps are not kept, because each holds the whole corpus. The attributes are the arguments of ``train``.
     """
 
     words: Mapping[tuple[Symbol, ...], int]
@@ -274,20 +274,20 @@ def train(
     """Describe a training; iterate over the result to run it step by step.
 
     Args:
-        words: Words with their frequencies; their order matters to ``first-seen`` alone.
+        words: Words with their frequencies; their order matters only for ``first-seen``.
         initial: Tokens that exist before the first merge, numbered from 0: the alphabet and special
-            tokens; an empty one is a special token whose text no merge may take. Symbols outside are
-            left out of the words. Default: the symbols of ``words`` in first-seen order.
-        vocab_size: Stop when so many tokens exist, initial ones counted.
-        num_merges: Stop after so many merges.
+            tokens; an empty one is a special token whose text no merge may make. All other symbols are
+            removed from the words. Default: the symbols of ``words`` in first-seen order.
+        vocab_size: Stop at this number of tokens, including the initial ones.
+        num_merges: Stop after this number of merges.
         min_frequency: Stop when the most frequent pair occurs less often.
-        tie: Which of the most frequent pairs is taken.
-        max_token_length: Longest product in symbols of the alphabet; a longer one is never formed.
+        tie: Which of several equally frequent pairs is taken.
+        max_token_length: The maximum length of a product, in symbols of the alphabet; longer ones are not made.
             (Hugging Face's ``max_token_length=N`` is our ``N - 1``, for N >= 3.) A token that can be
-            made in several ways is as long as it was when it was first made.
-        prefix: What stands before every symbol of a word but the first; a product leaves out its right part's.
-        unknown_separates: Whether no merge crosses what is left out; else its neighbours meet.
-        allow: Tells of a product's text whether it may be; see ``vetoes``.
+            made in several ways has the length that it had when it was first made.
+        prefix: The mark before every symbol of a word except the first; a product drops that of its right part.
+        unknown_separates: Whether no merge crosses removed symbols; otherwise, their neighbours become adjacent.
+        allow: Whether a product with this text may be made, for example ``keeps_characters``.
 
     Raises:
         ValueError: if a token appears twice in ``initial``, or ``tie`` is unknown.
@@ -314,7 +314,7 @@ def train(
 
 
 def byte_token(byte: int) -> str:
-    """Name the token of a byte.
+    """Return the name of the token for a byte.
 
     >>> byte_token(10)
     '<0x0A>'
@@ -329,7 +329,7 @@ class Spelling:
     Attributes:
         symbol: The symbol.
         tokens: What it becomes: itself, its bytes, the unknown token, or nothing.
-        way: Which of these it is; "fused" if the unknown token before it stands for this one, too.
+        way: Which of these it is; "fused" if the unknown token before it also stands for this symbol.
     """
 
     symbol: str
@@ -350,9 +350,9 @@ def spellings(
     Args:
         symbols: The piece, as ``decorate`` writes it.
         vocabulary: All tokens.
-        unknown: The token for a symbol that has none; None leaves such a symbol out.
-        fuse_unknown: Whether neighbouring unknown symbols become one token.
-        byte_fallback: Whether an unknown symbol becomes the tokens of its bytes, if all are there.
+        unknown: The token for symbols that have none; None drops them.
+        fuse_unknown: Whether several unknown symbols in a row become one token.
+        byte_fallback: Whether an unknown symbol becomes the tokens of its bytes, if all of them exist.
 
     >>> [spelling.way for spelling in spellings("axy", {"a"}, unknown="?", fuse_unknown=True)]
     ['token', 'unknown', 'fused']
@@ -377,7 +377,7 @@ def spellings(
 
 
 def keeps_characters(product: str | bytes) -> bool:
-    """Return whether a product is whole characters, or a proper beginning of a single one.
+    """Return whether a product consists of whole characters, or is the incomplete beginning of a single one.
 
     >>> [keeps_characters(product) for product in ("你好".encode(), b"\\xe4\\xbd", b"\\xbd\\xa0", b"a\\xe4")]
     [True, True, False, False]

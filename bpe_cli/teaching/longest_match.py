@@ -1,8 +1,8 @@
-"""Cut a word by its longest tokens, without merges, and record every step: what was tried, what fitted, what was taken.
+"""Cut a word at its longest tokens, without merges, and record each step: what was tried, what fit, what was taken.
 
-``from_left`` is the step of WordPiece (Devlin et al., arXiv:1810.04805), of maximum matching with a dictionary, and of
-tutorials that apply a BPE vocabulary so; ``anywhere`` is the other one of theirs (after Lei Mao's "Byte Pair
-Encoding"), which tries the longest token first, in all of the word. Both need the vocabulary only, and often disagree
+``from_left`` is the method of WordPiece (Devlin et al., arXiv:1810.04805), of maximum matching with a dictionary, and
+of tutorials that apply a BPE vocabulary in this way; ``anywhere`` is their other method (after Lei Mao's "Byte Pair
+Encoding"), which tries the longest token first, anywhere in the word. Both need only the vocabulary, and often disagree
 with merges.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 Unit = tuple[str, str, str]
-"""What is never cut: what is written before a character, the character, and what is written after it."""
+"""Something that is never cut: the mark before a character, the character, and the mark after it."""
 
 Units = tuple[Unit, ...]
 
@@ -23,9 +23,9 @@ class Marks:
     """The marks around the characters of a word.
 
     Attributes:
-        end: Written at the end of a word; empty for nothing.
-        glued: Whether ``end`` is part of the last character, or a unit by itself (as in the tutorials).
-        prefix: Written before each character of a word but the first; in a token, before its first only.
+        end: The mark at the end of a word; empty for none.
+        glued: Whether ``end`` is attached to the last character, or is a separate unit (as in the tutorials).
+        prefix: The mark before each character of a word except the first; in a token, only before its first one.
     """
 
     end: str = "</w>"
@@ -41,7 +41,7 @@ class Marks:
         return self._spell(text, inside=False, ends=bool(self.end))
 
     def token(self, text: str) -> Units:
-        """Spell a token in units: its beginning and end may be marks, unless it consists of nothing else.
+        """Spell a token in units: its beginning and end may be marks, unless it consists only of them.
 
         >>> Marks().token("s</w>"), Marks(prefix="##").token("##s"), Marks(glued=True).token("w>")
         ((('', 's', ''), ('', '', '</w>')), (('##', 's', ''),), (('', 'w', ''), ('', '>', '')))
@@ -52,7 +52,7 @@ class Marks:
         return self._spell(stem[len(self.prefix) :] if inside else stem, inside=inside, ends=ends)
 
     def length(self, text: str) -> int:
-        """Count a token's characters: a mark of a word's end is one, a prefix none.
+        """Count a token's characters: the mark at the end of a word counts as one, a prefix as none.
 
         >>> Marks().length("est</w>"), Marks(glued=True, prefix="##").length("##est</w>")
         (4, 4)
@@ -71,7 +71,7 @@ class Marks:
 
 
 def text_of(units: Units) -> str:
-    """Join units to the spelling of a token: the first one keeps its prefix, the others lose theirs.
+    """Join units into the spelling of a token: the first one keeps its prefix, the others lose theirs.
 
     >>> text_of((("##", "s", ""), ("##", "t", "</w>")))
     '##st</w>'
@@ -80,18 +80,18 @@ def text_of(units: Units) -> str:
 
 
 Word = TypeVar("Word", str, Units)
-"""A word or a token: in characters, or in units that are longer where marks are written."""
+"""A word or a token: in characters, or in units, which are longer where there are marks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match(Generic[Word]):
-    """One look at what a rest of the word begins with.
+    """The result of looking up what the rest of a word begins with.
 
     Attributes:
-        start: Where the rest begins, in characters (in units).
-        end: Where it goes on: after the longest token, or one character later where there is none.
-        tried: How many beginnings of the rest were looked up, the longest first, until one was a token.
-        fits: The tokens that the rest begins with, as they are written, the longest first.
+        start: Where the rest begins, in characters (or units).
+        end: Where the next rest begins: after the longest token, or one character later if there is none.
+        tried: How many prefixes of the rest were looked up, the longest first, until one was a token.
+        fits: The tokens that the rest begins with, as the vocabulary writes them, the longest first.
     """
 
     start: int
@@ -102,7 +102,7 @@ class Match(Generic[Word]):
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """The lengths of tokens, falling: at the beginning of a word, and inside it without the prefix."""
+    """The lengths of tokens, in descending order: at the beginning of a word, and inside one without the prefix."""
 
     first: tuple[int, ...]
     inside: tuple[int, ...]
@@ -124,14 +124,14 @@ def lengths_of(tokens: Collection[Word], prefix: str = "") -> Lengths:
 def from_left(
     word: Word, tokens: Collection[Word], lengths: Lengths, *, prefix: Word | None = None, longest: int | None = None
 ) -> Iterator[Match[Word]]:
-    """Yield a match at each place that is reached from the left.
+    """Yield a match at each place that is reached, from left to right.
 
     Args:
         word: The word.
         tokens: The tokens.
-        lengths: Their lengths, as ``lengths_of`` gives them.
-        prefix: Written before tokens inside a word; None for nothing.
-        longest: The longest beginning that is tried, in characters; None: all that is left.
+        lengths: Their lengths, from ``lengths_of``.
+        prefix: The mark before tokens inside a word; None for none.
+        longest: The longest prefix that is tried, in characters; None for the whole rest.
 
     >>> tokens = {"un", "u", "##aff", "##able"}
     >>> for match in from_left("unaffable", tokens, lengths_of(tokens, "##"), prefix="##"):
@@ -159,7 +159,7 @@ class Cut(Generic[Word]):
     """A token that was cut out of a word.
 
     Attributes:
-        start: Where it begins, in characters (in units).
+        start: Where it begins, in characters (or units).
         end: Where it ends.
         number: Its place in the order in which tokens are tried, from 0.
         token: The token.
@@ -172,11 +172,11 @@ class Cut(Generic[Word]):
 
 
 def anywhere(word: Word, numbers: Mapping[Word, int], longest: int | None = None) -> Iterator[Cut[Word]]:
-    """Yield the tokens that are cut out of a word: tried one after the other, each in all of what is left.
+    """Yield the tokens that are cut out of a word: they are tried one after the other, each in everything that is left.
 
     Args:
         word: The word.
-        numbers: The place of each token in the order in which they are tried.
+        numbers: The place of each token in the order in which tokens are tried.
         longest: The length of the longest token, if it is known.
 
     >>> numbers = {"est": 0, "we": 1, "ne": 2, "n": 3, "w": 4}
@@ -198,7 +198,7 @@ def anywhere(word: Word, numbers: Mapping[Word, int], longest: int | None = None
 
 
 def stretches(length: int, cuts: Mapping[int, int]) -> Iterator[tuple[int, int, bool]]:
-    """Yield the stretches that are cut out, and those between, in order: (start, end, whether it is cut out).
+    """Yield the stretches that are cut out, and those between them, in order: (start, end, whether it is cut out).
 
     >>> list(stretches(5, {3: 4, 1: 2}))
     [(0, 1, False), (1, 2, True), (2, 3, False), (3, 4, True), (4, 5, False)]

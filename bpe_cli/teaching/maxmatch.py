@@ -1,10 +1,10 @@
 """Learn dictionaries by joining neighbours in rounds.
 
 Source: a Chinese segmenter "by the principle of byte-pair encoding" (pluveto/bpe_v3). Unlike byte-pair encoding, a
-round joins all pairs that are frequent enough at once, and a pair is known by its text alone.
+round joins all pairs that are frequent enough at once, and a pair is identified only by its text.
 
-A *line* is a list of words, at first its characters; a ``#`` that is no character stands for punctuation, which
-nothing joins.
+A *line* is a list of words, at first its characters; a ``#`` that is not a character stands for punctuation, which
+no join crosses.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ BREAK = StandIn("#")
 """Punctuation, or whitespace. A ``#`` of the text is a character like any other."""
 
 NO_WHITE_SPACE = "\x1c\x1d\x1e\x1f"
-"""Separators of ASCII that ``str.isspace`` takes for whitespace, and Unicode does not."""
+"""ASCII separators that count as whitespace for ``str.isspace``, but not for Unicode."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The frequency that a pair must have.
+    """How frequent a pair must be to be joined.
 
     Attributes:
-        factors: Each round's rank, as a multiple of the number of lines divided by ``lines_per_word``;
-            rounds beyond the last factor have that one.
+        factors: The rank of each round, as a multiple of the number of lines divided by ``lines_per_word``;
+            rounds beyond the last factor use that one.
         lines_per_word: See ``factors``.
         lines_per_count: The threshold is at least the number of lines divided by this.
-        ratio: How many times as often as the pair its first word may occur as a pair itself.
+        ratio: A pair is not joined if its first word, itself a pair, occurs more than this many times as often.
     """
 
     factors: Sequence[float] = (1.5, 1.3, 1.1, 1.0)
@@ -41,12 +41,12 @@ class Rules:
     ratio: float = 1.1
 
     def threshold(self, round_number: int, lines: int, counts: Sequence[int]) -> float:
-        """Return what a count must pass: that of the word at the round's rank, or the share of the lines.
+        """Return what a count must exceed: the count of the word at the round's rank, or the share of the lines.
 
         Args:
             round_number: From 1.
             lines: How many different lines there are.
-            counts: Of all pairs, falling; at least one.
+            counts: The counts of all pairs, in descending order; at least one.
 
         >>> Rules().threshold(1, lines=24, counts=[9, 7, 5, 3])
         5
@@ -63,8 +63,8 @@ class Round:
     Attributes:
         number: From 1.
         words: All pairs with their counts, most frequent first.
-        threshold: What a count had to pass.
-        lines: The lines afterwards.
+        threshold: What a count had to exceed.
+        lines: The lines after the round.
     """
 
     number: int
@@ -74,12 +74,12 @@ class Round:
 
 
 def prepare(lines: Iterable[str], breaks: Collection[str], *, joins_over_space: bool = True) -> list[list[str]]:
-    """Sort lines, keep each different one once, and spell them as characters.
+    """Sort lines, keep each distinct one once, and spell them as characters.
 
     Args:
         lines: The lines.
         breaks: Characters that become breaks.
-        joins_over_space: Whether whitespace is left out; else it becomes breaks, too.
+        joins_over_space: Whether whitespace is removed; otherwise, it becomes breaks too.
 
     >>> prepare(["好 。", "你 好 ！", "你好！"], "。！")
     [['你', '好', '#'], ['好', '#']]
@@ -102,7 +102,7 @@ def is_space(character: str) -> bool:
 
 
 def count_pairs(lines: Iterable[Sequence[str]]) -> Counter[str]:
-    """Count the texts of neighbouring words, in order of first occurrence; a break is in none.
+    """Count the texts of neighbouring words, in order of first occurrence; breaks are in none of them.
 
     >>> count_pairs([["调", "度", BREAK, "调", "度"], ["软", "实", "时"], ["#", "时"]])
     Counter({'调度': 2, '软实': 1, '实时': 1, '#时': 1})
@@ -113,7 +113,7 @@ def count_pairs(lines: Iterable[Sequence[str]]) -> Counter[str]:
 def join(line: Sequence[str], counts: Mapping[str, int], threshold: float, ratio: float = 1.1) -> list[str]:
     """Join the neighbours of a line that are frequent enough, from left to right.
 
-    After a join the next word rests: it is joined to nothing in this round.
+    After a join, the next word rests: it is not joined in this round.
 
     >>> join(list("应该运行"), {"应该": 2, "该运": 1, "运行": 2}, threshold=1)
     ['应该', '运', '行']
@@ -136,7 +136,7 @@ def join(line: Sequence[str], counts: Mapping[str, int], threshold: float, ratio
 
 
 def learn(lines: Iterable[Sequence[str]], rounds: int = 4, rules: Rules | None = None) -> Iterator[Round]:
-    """Count and join, round after round, until no pair is left.
+    """Count and join, round by round, until no pair is left.
 
     >>> lines = [list("调度实时"), list("实时调度"), list("硬实时")]
     >>> first, second = learn(lines, rounds=2, rules=Rules(lines_per_word=1))

@@ -1,9 +1,9 @@
-"""Record a training step by step, with the candidates of each: pairs by count or score, tokens by their losses.
+"""Record a training run step by step, with the candidates of each step: pairs by count or score, tokens by loss.
 
-Every step counts everything anew, so all candidates are known; ``most`` limits how many are kept. Of equals, the one
+Every step recounts everything, so all candidates are known; ``most`` limits how many are kept. Among equals, the one
 that the rule for ties selects comes first, so the first candidate of a merge is the one that was taken.
 
-Length: a function for each family of trainings.
+Length: a function for each kind of training.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from bpe_cli.teaching.steps import (
 
 
 def record(steps: Steps, most: int | None = 10) -> Record:
-    """Record a training; it trains as the steps are consumed.
+    """Record a training run, which goes on as the steps are consumed.
 
     Args:
-        steps: The training.
-        most: How many candidates of a step are kept; None for all.
+        steps: The training run.
+        most: How many candidates to keep for each step; None for all.
 
     >>> step = next(record(bpe.train({("l", "o", "w"): 2})).steps)
     >>> [("".join(each.parts), each.count, each.taken, each.tied) for each in step.candidates]
@@ -88,7 +88,7 @@ def record(steps: Steps, most: int | None = 10) -> Record:
 def ranked(
     counts: Mapping[tuple[Any, Any], int], tie: bpe.Tie, ids: Mapping[Any, int]
 ) -> list[tuple[tuple[Any, Any], int]]:
-    """Sort pairs: the most frequent first, equals by the rule for ties.
+    """Sort pairs: the most frequent first, equally frequent ones by the rule for ties.
 
     >>> counts = {("b", "a"): 2, ("c", "a"): 2, ("a", "b"): 2, ("a", "c"): 1}
     >>> for tie in ("lowest-ids", "first-seen", "largest-text"):
@@ -106,7 +106,7 @@ def ranked(
 
 
 def ranked_by_score(step: wordpiece.Step, tie: wordpiece.ScoreTie) -> list[tuple[wordpiece.Pair, Fraction]]:
-    """Sort pairs: the highest score first, equals by the rule for ties.
+    """Sort pairs: the highest score first, equal scores by the rule for ties.
 
     >>> step = next(iter(wordpiece.train({"hug": 2, "hugs": 1}, 6)))
     >>> [("".join(pair), str(score)) for pair, score in ranked_by_score(step, "most-frequent")]
@@ -123,7 +123,7 @@ def ranked_by_score(step: wordpiece.Step, tie: wordpiece.ScoreTie) -> list[tuple
 
 
 def _merges(training: bpe.Training[Any], most: int | None) -> Iterator[RecordedStep]:
-    """Yield the merges of a training by count."""
+    """Yield the merges of training by count."""
     words = training.words
     ids = {token: token_id for token_id, token in enumerate(training.initial) if token}
     for step in training:
@@ -171,12 +171,12 @@ def _placed(covering: Covering, most: int | None) -> Iterator[RecordedStep]:
 
 
 def _pieces(cover: Cover) -> dict[tuple[bytes, ...], int]:
-    """Return the words as the pieces that they are, with their counts."""
+    """Return the words, as their pieces, with their counts."""
     return {cover.pieces(number): count for number, count in enumerate(cover.counts)}
 
 
 def _events(training: picky.Training, most: int | None) -> Iterator[RecordedStep]:
-    """Yield merges, and splits of tokens that are taken back."""
+    """Yield merges, and the splits of tokens that are taken back."""
     events = training.events()
     size = len(_in_use(training.counted()))
     number = 0
@@ -215,7 +215,7 @@ def _split(word: tuple[str, ...], split: picky.Split, count: int) -> Change:
 
 
 def _by_score(training: wordpiece.Training, most: int | None) -> Iterator[RecordedStep]:
-    """Yield the merges of a training by score."""
+    """Yield the merges of training by score."""
     words = training.words
     for step in training:
         pairs = ranked_by_score(step, training.tie)
@@ -261,7 +261,7 @@ def _of_round(each: Round, joined: set[Symbol]) -> tuple[Candidate, ...]:
 
 
 def _parts_of(before: Sequence[Symbol], after: Sequence[Symbol]) -> tuple[tuple[Symbol, ...], ...]:
-    """Return the words that each word of a line was joined from, or the pieces that each piece covers."""
+    """Return the words from which each word of a line was joined, or the pieces that each piece covers."""
     left = iter(before)
     found = []
     for word in after:
@@ -273,7 +273,7 @@ def _parts_of(before: Sequence[Symbol], after: Sequence[Symbol]) -> tuple[tuple[
 
 
 def _losses(pruning: Pruning, most: int | None) -> Iterator[RecordedStep]:
-    """Yield the rounds that drop the tokens of least use, each with what it costs to do without a token."""
+    """Yield the rounds that drop the least useful tokens, each with the cost of doing without a token."""
     before: Mapping[str, int] = {}
     for number, tokens in enumerate(pruning.rounds):
         if not number:
@@ -290,7 +290,7 @@ def _losses(pruning: Pruning, most: int | None) -> Iterator[RecordedStep]:
 
 
 def _left(words: Mapping[str, int], costs: Mapping[str, float]) -> dict[str, Any]:
-    """Return the tokens that are left, and what the corpus costs by them."""
+    """Return the tokens that are left, and what the corpus costs with them."""
     tokens = tuple(Entry(at, token, score=-cost) for at, (token, cost) in enumerate(costs.items()))
     return {"tokens": tokens, "size": len(tokens), "cost": unigram.corpus_cost(words, costs)}
 
@@ -316,7 +316,7 @@ def _estimated(estimation: Estimation, most: int | None) -> Iterator[RecordedSte
 
 
 def _used(training: UseCounts, most: int | None) -> Iterator[RecordedStep]:
-    """Yield the rounds in which uses are counted, and those in which the least used tokens go."""
+    """Yield the rounds that count uses, and those that drop the least used tokens."""
     before: Mapping[str, int] = {}
     number = 1
     for step, tokens in training.rounds:
@@ -344,7 +344,7 @@ def _used(training: UseCounts, most: int | None) -> Iterator[RecordedStep]:
 def _dropped(
     losses: Mapping[str, float], gone: Sequence[str]
 ) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...], int]:
-    """Return the tokens that are dropped, all candidates in order of their losses, and how many of these are tied."""
+    """Return the dropped tokens, all candidates in the order of their losses, and how many of them are tied."""
     dropped = set(gone)
     last = max((losses[token] for token in gone if token in losses), default=None)
     candidates = tuple(
@@ -368,7 +368,7 @@ def _thresholds(search: ThresholdSearch) -> Iterator[RecordedStep]:
 
 
 def _best(first: Candidate, others: Sequence[Candidate], tied: int, most: int | None) -> tuple[Candidate, ...]:
-    """Return the first candidates; the tied ones come right after the first."""
+    """Return the first candidates; tied ones come right after the first one."""
     marked = (replace(each, tied=True) for each in others[:tied])
     return (first, *marked, *others[tied:])[:most]
 
@@ -419,7 +419,7 @@ def _byte_entries(ids: ByteIds) -> tuple[Entry, ...]:
 
 
 def _scored(reserved: Sequence[str], tokens: Mapping[str, float]) -> tuple[Entry, ...]:
-    """Return the reserved tokens, then the learnt ones with their scores, without those that a reserved one equals."""
+    """Return the reserved tokens, then the learnt ones with their scores, except those that equal a reserved one."""
     learnt = [(token, score) for token, score in tokens.items() if token not in reserved]
     first = (Entry(at, token) for at, token in enumerate(reserved))
     return (*first, *(Entry(at, token, score=score) for at, (token, score) in enumerate(learnt, len(reserved))))

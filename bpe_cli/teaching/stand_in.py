@@ -1,10 +1,10 @@
-"""Symbols that stand among those of a text, and are none: an unknown character, a place that nothing is joined over."""
+"""Symbols among those of a text that do not come from it: an unknown character, a place that no join crosses."""
 
 from __future__ import annotations
 
 
 class StandIn(str):
-    """A symbol that reads as its name, and equals nothing but itself: a text may spell the name.
+    """A symbol that looks like its name but equals only itself, because a text may spell the name.
 
     >>> pad = StandIn("<PAD>")
     >>> pad, pad == pad, pad == "<PAD>", "<PAD>" == pad, pad in {"<PAD>"}

@@ -1,6 +1,6 @@
-"""The steps of a training as values: what a trainer returns, and what ``record`` makes of it for ``views``.
+"""The steps of a training run as values: what a trainer returns, and what ``record`` makes of it for ``views``.
 
-``bpe.Training``, ``wordpiece.Training`` and ``picky.Training`` are such values, too: they train as their steps are
+``bpe.Training``, ``wordpiece.Training`` and ``picky.Training`` are also such values: they train as their steps are
 consumed.
 """
 
@@ -19,7 +19,7 @@ from bpe_cli.teaching.maxmatch import Rules
 
 
 def by_count(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Sort pieces: the most frequent first, equals by their bytes.
+    """Sort pieces: the most frequent first, equally frequent ones by their bytes.
 
     >>> by_count({"b": 1, "c": 2, "a": 1})
     [('c', 2), ('a', 1), ('b', 1)]
@@ -33,8 +33,8 @@ class NumberedPieces:
 
     Attributes:
         counts: How often each piece occurs.
-        chosen: Those that become tokens, in order of their ids.
-        specials: The tokens before them.
+        chosen: The pieces that become tokens, in the order of their ids.
+        specials: The special tokens before them.
     """
 
     counts: Mapping[str, int]
@@ -57,18 +57,18 @@ class ByteIds:
 
 @dataclass(frozen=True, slots=True)
 class ScoredPieces:
-    """The pieces that SentencePiece's rules give, with their scores, by id."""
+    """The pieces learnt by SentencePiece's rules, with their scores, by id."""
 
     pieces: Sequence[tuple[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class ThresholdSearch:
-    """The search for the threshold that gives a vocabulary its size.
+    """The search for the threshold that gives the requested vocabulary size.
 
     Attributes:
-        tried: Thresholds with the tokens that they give, as ``wordpiece.learn`` tries them.
-        vocab_size: The size.
+        tried: The thresholds with the tokens that they give, as ``wordpiece.learn`` tries them.
+        vocab_size: The requested size.
     """
 
     tried: Iterator[tuple[int, list[str]]]
@@ -80,10 +80,10 @@ class Joining:
     """The rounds of ``maxmatch``.
 
     Attributes:
-        lines: As ``maxmatch.prepare`` gives them.
-        rounds: How many rounds.
+        lines: The lines, from ``maxmatch.prepare``.
+        rounds: The number of rounds.
         rules: How frequent a pair must be.
-        tokens: The vocabulary in the end.
+        tokens: The final vocabulary.
     """
 
     lines: Sequence[Sequence[str]]
@@ -98,9 +98,9 @@ class Pruning:
 
     Attributes:
         words: The corpus.
-        rounds: The tokens that each round leaves.
+        rounds: The tokens that are left after each round.
         reserved: The tokens that are not learnt.
-        tokens: Those that are, with their scores.
+        tokens: The learnt tokens, with their scores.
     """
 
     words: Mapping[str, int]
@@ -117,7 +117,7 @@ class Estimation:
         words: The corpus.
         rounds: ``seeds``, ``expectation`` or ``pruning``, and the tokens after it with their scores.
         reserved: The tokens that are not learnt.
-        tokens: Those that are, with their scores.
+        tokens: The learnt tokens, with their scores.
     """
 
     words: Mapping[str, int]
@@ -134,7 +134,7 @@ class UseCounts:
         words: The corpus.
         rounds: ``seeds``, ``expectation`` or ``pruning``, and the tokens after it with how often each is used.
         reserved: The tokens that are not learnt.
-        tokens: Those that are, by id, with how often each is used.
+        tokens: The learnt tokens, by id, with how often each is used.
     """
 
     words: Mapping[str, int]
@@ -148,9 +148,9 @@ class Covering:
     """The tokens that GreedTok chooses.
 
     Attributes:
-        cover: The words, which are covered as the steps are made.
-        tokens: How many to choose.
-        first_id: The id of the first.
+        cover: The words, which are covered step by step.
+        tokens: The number of tokens to choose.
+        first_id: The id of the first one.
     """
 
     cover: Cover
@@ -162,10 +162,10 @@ Steps: TypeAlias = (
     bpe.Training[str] | bpe.Training[bytes] | wordpiece.Training | picky.Training | NumberedPieces | ByteIds
     | ScoredPieces | ThresholdSearch | Joining | Pruning | Estimation | UseCounts | Covering
 )  # fmt: skip
-"""What any trainer can show."""
+"""What a trainer can show."""
 
 Uncontested: TypeAlias = NumberedPieces | ByteIds | ScoredPieces | ThresholdSearch
-"""The trainings without candidates: they count or sort once."""
+"""The training runs without candidates: they count or sort once."""
 
 
 # -- what is recorded of them (``record``) -----------------------------------------------------------
@@ -180,19 +180,19 @@ Family = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What a step could take: a pair to merge, a token to split, or one to drop.
+    """What a step could take: a pair to merge, or a token to split, place or drop.
 
     Attributes:
-        parts: The two symbols of a pair, what a token is split into, or the token.
-        product: What the pair becomes; the token.
-        count: How often the pair occurs, or the token that is split; how many pieces fewer there are by a token that
-            is placed; None for one that is dropped.
+        parts: The two symbols of a pair, the parts that a token is split into, or the token itself.
+        product: The symbol that the pair becomes; otherwise the token.
+        count: How often the pair or the split token occurs; by how many pieces a placed token makes the words shorter;
+            None for a dropped token.
         left_count: How often the left symbol occurs, where pairs have scores.
-        right_count: How often the right one does.
+        right_count: How often the right symbol occurs.
         score: The pair's score.
-        loss: By how much the corpus becomes less likely without the token.
-        taken: Whether the step takes it: merges it, or drops it.
-        tied: Whether it is worth as much as the last one that is taken, and is not taken itself.
+        loss: How much less likely the corpus is without the token.
+        taken: Whether the step takes it: merges, splits, places or drops it.
+        tied: Whether it is as good as the last one that is taken, but is not taken itself.
     """
 
     parts: tuple[Symbol, ...]
@@ -208,7 +208,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Symbols in order, a word or a single token, and how often they occur."""
+    """Symbols in order (a word, or a single token), and how often they occur."""
 
     symbols: tuple[Symbol, ...]
     count: int
@@ -219,9 +219,9 @@ class Change:
     """A word that a step changes.
 
     Attributes:
-        merged_from: For each symbol afterwards, the symbols that it was made of, in order; itself if it was there. The
-            first part of what is split has that, the others have nothing.
-        after: The symbols afterwards.
+        merged_from: For each symbol after the step, the symbols that it was made from, in order; itself if it is old.
+            If a token is split, its first part has the token, and the others have nothing.
+        after: The symbols after the step.
         count: How often the word occurs.
     """
 
@@ -235,13 +235,13 @@ class Change:
         return tuple(chain.from_iterable(self.merged_from))
 
     def aligned(self) -> Iterator[tuple[Symbol, tuple[Symbol, ...]]]:
-        """Yield each symbol afterwards, and those that it was made of."""
+        """Yield each symbol after the step, and the symbols that it was made from."""
         return zip(self.after, self.merged_from, strict=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A token of the vocabulary in the end: its id, and its count or score where it has one."""
+    """A token of the final vocabulary: its id, and its count or score if it has one."""
 
     token_id: int
     token: Symbol
@@ -256,19 +256,18 @@ class RecordedStep:
     Attributes:
         kind: A ``merge`` or a ``split``; a ``placement`` of a token; a ``round`` of joining; the ``seeds``, an
             ``expectation`` or a ``pruning``; a ``threshold``.
-        number: From 1; an expectation has that of the pruning that follows. The seeds have 0.
-        taken: The pair that is merged, the token that is split or placed, the pairs that are joined, or the tokens that
-            go.
-        candidates: The best of those that could be taken, in order.
-        candidate_count: How many could be taken.
-        tied_count: How many of those that are not taken are worth as much as the last that is.
+        number: From 1; an expectation has the number of the pruning that follows it, and the seeds have 0.
+        taken: The merged pair, the split or placed token, the joined pairs, or the dropped tokens.
+        candidates: The best candidates, in order.
+        candidate_count: The number of all candidates.
+        tied_count: How many of those that are not taken are as good as the last one taken.
         changes: The words that change.
-        tokens: The tokens in use afterwards, with their counts; of an estimation, those that are left.
-        size: How many tokens are in use, or left.
-        size_change: By how much that has changed.
-        token_id: The id of what is made.
-        threshold: What a count must exceed (joining) or reach.
-        cost: What the corpus costs: the sum of the negative logarithms of its tokens' probabilities.
+        tokens: The tokens in use after the step, with their counts; in an estimation, the tokens that are left.
+        size: The number of tokens in use, or left.
+        size_change: The change in that number.
+        token_id: The id of the new token.
+        threshold: The value that a count must exceed (joining) or reach.
+        cost: The cost of the corpus: the sum of the negative logarithms of its tokens' probabilities.
     """
 
     kind: Literal["merge", "split", "placement", "round", "seeds", "expectation", "pruning", "threshold"]
@@ -287,7 +286,7 @@ class RecordedStep:
 
     @property
     def more(self) -> int:
-        """How many candidates there are besides those that are kept."""
+        """The number of candidates that are not kept."""
         return self.candidate_count - len(self.candidates)
 
     @property
@@ -298,14 +297,14 @@ class RecordedStep:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A training.
+    """A training run.
 
     Attributes:
-        words: The corpus at the beginning, with how often each word (line, piece) occurs.
-        steps: The steps, as they are made.
-        tokens: The tokens in use at the beginning, with their counts, where steps merge them.
-        vocabulary: The vocabulary in the end, where the steps do not make it token by token.
-        tie: Which of equals is taken, where that is a rule with a name.
+        words: The corpus at the start, with how often each word (line, piece) occurs.
+        steps: The steps, which are made as they are consumed.
+        tokens: The tokens in use at the start, with their counts, if steps merge them.
+        vocabulary: The final vocabulary, if the steps do not make it token by token.
+        tie: Which of several equal candidates is taken, if that rule has a name.
     """
 
     family: Family

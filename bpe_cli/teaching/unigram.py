@@ -1,13 +1,13 @@
-"""Learn tokens by dropping the least needed, and find the best segmentations of a word over its lattice.
+"""Learn tokens by dropping the least needed ones, and find the best segmentations of a word in its lattice.
 
-Kudo 2018 (arXiv:1804.10959). The trainer is the one of Hugging Face's course and of the tutorials after
-it: a token's probability is its share of all substring counts, and each round drops the tokens without
-which the corpus costs least. Costs are negative logarithms, so the best segmentation costs least. The trainer that is
-used in practice re-estimates the probabilities by expectation maximisation.
+Kudo 2018 (arXiv:1804.10959). The trainer is that of Hugging Face's course and of the tutorials based on
+it: a token's probability is its share of all substring counts, and each round drops the tokens whose
+removal costs the corpus least. Costs are negative logarithms, so the best segmentation costs least. The trainer that
+is used in practice re-estimates the probabilities by expectation maximisation.
 
-The lattice is of all tokens that fit in a piece. Scores are natural logarithms of probabilities, so a segmentation's
-score is the sum of its tokens' and the best one is the highest. A place is a number of characters; a token goes from
-one place to a later one. A character that no token is by itself may be unknown, at a score of its own.
+The lattice has all tokens that fit in a piece. Scores are natural logarithms of probabilities, so a segmentation's
+score is the sum of its tokens' scores, and the highest is best. A place is a number of characters; a token goes from
+one place to a later one. A character without a token of its own may be unknown, with a separate score.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bpe_cli.teaching.longest_match import Word
 def initial_tokens(words: Mapping[str, int], size: int) -> dict[str, int]:
     """Count all characters, and the most frequent longer substrings, up to ``size`` tokens in all.
 
-    Characters stand first, in order of first occurrence; equally frequent substrings keep that order too.
+    Characters come first, in order of first occurrence; equally frequent substrings keep that order too.
 
     >>> initial_tokens({"aba": 2, "ab": 1}, 4)
     {'a': 5, 'b': 3, 'ab': 3, 'aba': 2}
@@ -54,10 +54,10 @@ def costs(counts: Mapping[str, int]) -> dict[str, float]:
 def encode(
     word: str, model: Mapping[str, float], start_cost: float = 1.0, longest: int | None = None
 ) -> tuple[list[str], float | None]:
-    """Find the segmentation that costs least, by Viterbi's algorithm; None if there is none.
+    """Find the segmentation that costs least, with the Viterbi algorithm; the cost is None if there is none.
 
-    ``start_cost`` is what a word costs before its first token: 1 in the course, by a slip that many have
-    copied. It changes no segmentation but where rounding decides. ``longest`` is the length of the longest token, if it
+    ``start_cost`` is the cost of a word before its first token: 1 in the course, a slip that many have
+    copied. It changes a segmentation only where rounding decides. ``longest`` is the length of the longest token, if it
     is known.
 
     >>> encode("ab", {"a": 1.0, "b": 1.0, "ab": 1.5})
@@ -90,7 +90,7 @@ def encode(
 def corpus_cost(
     words: Mapping[str, int], model: Mapping[str, float], known: Mapping[str, float | None] | None = None
 ) -> float:
-    """Return the sum of the costs of the best segmentations of all words, of which some may be known.
+    """Return the sum of the costs of the best segmentations of all words; some of them may be known already.
 
     >>> corpus_cost({"ab": 2}, {"a": 1.0, "b": 1.0})
     6.0
@@ -105,7 +105,7 @@ def corpus_cost(
 
 
 def losses(words: Mapping[str, int], model: Mapping[str, float]) -> dict[str, float]:
-    """Return by how much the corpus costs more without each token of several characters.
+    """Return how much more the corpus costs without each token of several characters.
 
     >>> losses({"ab": 2}, {"a": 1.0, "b": 1.0, "ab": 1.5})
     {'ab': 1.0}
@@ -122,15 +122,15 @@ def losses(words: Mapping[str, int], model: Mapping[str, float]) -> dict[str, fl
 
 
 UNKNOWN_PENALTY = 10.0
-"""How far the score of an unknown character lies below the lowest score of a token (SentencePiece)."""
+"""How far the score of an unknown character is below the lowest score of a token (SentencePiece)."""
 
 
 def likelihood_losses(words: Mapping[str, int], scores: Mapping[str, float]) -> dict[str, float]:
-    """Estimate by how much the corpus becomes less likely without each token: what expectation maximisation prunes by.
+    """Estimate how much less likely the corpus is without each token, which is what pruning goes by in training by EM.
 
-    Each occurrence in the best segmentations becomes the best other way to put the token together, and probabilities
-    are shares of these occurrences. The loss of a token that no best segmentation uses is 0. One that cannot be put
-    together otherwise does not compete, and is left out.
+    Each occurrence in the best segmentations is replaced by the token's best other segmentation, and probabilities
+    are shares of these occurrences. The loss of a token that no best segmentation uses is 0. One that has no other
+    segmentation does not compete, and is left out.
 
     >>> found = likelihood_losses({"ab": 3, "b": 1}, {"a": -1.0, "b": -1.0, "ab": -1.5})
     >>> {token: round(loss, 4) for token, loss in found.items()}
@@ -160,7 +160,7 @@ def likelihood_losses(words: Mapping[str, int], scores: Mapping[str, float]) -> 
 def _best_segmentation(
     text: str, scores: Mapping[str, float], unknown: float, lengths: Sequence[int], but: str | None = None
 ) -> list[Edge[str]]:
-    """Return the tokens of the best segmentation, one token left out; none if the text needs that one."""
+    """Return the tokens of the best segmentation that does not use one token; none if the text needs that token."""
     ways = [[way for way in here if way.edge.token != but] for here in arrivals(text, scores, unknown, lengths=lengths)]
     return best_path([best(here).edge for here in ways]) if all(ways) else []
 
@@ -171,8 +171,8 @@ def train(
     """Yield the tokens with their counts: the initial ones, and what each round of dropping leaves.
 
     Args:
-        words: Words with their frequencies; among equals their order decides.
-        vocab_size: Stop when there are no more tokens than this.
+        words: Words with their frequencies; their order decides among equals.
+        vocab_size: Stop as soon as there are no more than this number of tokens.
         initial_size: How many tokens to begin with.
         dropped: The share of the tokens that a round drops (at least one, never a character).
 
@@ -199,7 +199,7 @@ class Edge(Generic[Word]):
         end: The place after its last one.
         token: Its text.
         score: Its score.
-        known: False for a character that no token is, which is unknown.
+        known: False for a character without a token, which is unknown.
     """
 
     start: int
@@ -211,7 +211,7 @@ class Edge(Generic[Word]):
 
 @dataclass(frozen=True, slots=True)
 class Arrival(Generic[Word]):
-    """A way to come to a place, or to go on from it: a token, and the best sum beside it with its score added."""
+    """A way to reach a place, or to go on from it: a token, and the best sum up to it with its score added."""
 
     edge: Edge[Word]
     total: float
@@ -220,14 +220,14 @@ class Arrival(Generic[Word]):
 def edges(
     piece: Word, scores: Mapping[Word, float], unknown: float, start: int, lengths: Sequence[int]
 ) -> Iterator[Edge[Word]]:
-    """Yield the tokens that fit at a place, the shortest first; then an unknown character, if none is that one.
+    """Yield the tokens that fit at a place, the shortest first; then an unknown character, if none is a single one.
 
     Args:
         piece: The text.
-        scores: Score of each token.
-        unknown: Score of an unknown character.
+        scores: The score of each token.
+        unknown: The score of an unknown character.
         start: The place.
-        lengths: The lengths that tokens have, ascending.
+        lengths: The lengths of tokens, ascending.
 
     >>> [edge.token for edge in edges("abc", {"ab": -1.0, "abc": -2.0}, -9.0, 0, [2, 3])]
     ['ab', 'abc', 'a']
@@ -252,16 +252,16 @@ def arrivals(
     rounded: Callable[[float], float] = float,
     lengths: Sequence[int] = (),
 ) -> Iterator[list[Arrival[Word]]]:
-    """Yield for each place after the first all ways to come to it, those from the left first.
+    """Yield, for each place after the first, all ways to reach it, those that begin furthest to the left first.
 
-    The first of the highest is the best way (``best``); what ends there goes on from its sum.
+    The first of the highest is the best way (``best``); tokens that begin there continue from its sum.
 
     Args:
         piece: The text, or a word in units.
-        scores: Score of each token.
-        unknown: Score of an unknown character.
-        rounded: Rounds a sum to the precision that sums are kept in.
-        lengths: The lengths that tokens have, ascending, if they are known.
+        scores: The score of each token.
+        unknown: The score of an unknown character.
+        rounded: Rounds a sum to the precision in which sums are kept.
+        lengths: The lengths of tokens, ascending, if they are known.
 
     >>> found = list(arrivals("ab", {"a": -1.0, "b": -1.0, "ab": -1.5}, -9.0))
     >>> [[(way.edge.token, way.total) for way in ways] for ways in found]
@@ -282,15 +282,15 @@ def arrivals(
 def departures(
     piece: str, scores: Mapping[str, float], unknown: float, lengths: Sequence[int] = ()
 ) -> Iterator[list[Arrival[str]]]:
-    """Yield for each place before the end, the last one first, all ways to go on from it, the longest first.
+    """Yield, for each place before the end, the last one first, all ways to go on from it, the longest first.
 
     An unknown character comes last. The first of the highest is the best way (``best``).
 
     Args:
         piece: The text.
-        scores: Score of each token, as integers, so that sums are exact.
-        unknown: Score of an unknown character.
-        lengths: The lengths that tokens have, ascending, if they are known.
+        scores: The score of each token, an integer, so that sums are exact.
+        unknown: The score of an unknown character.
+        lengths: The lengths of tokens, ascending, if they are known.
 
     >>> found = list(departures("ab", {"a": -1, "b": -1, "ab": -2}, -9))
     >>> [[(way.edge.token, way.total) for way in ways] for ways in found]
@@ -306,7 +306,7 @@ def departures(
 
 
 def ten_thousandths(score: float) -> int:
-    """Round a score to ten-thousandths, a half away from 0, and hold it to 32 bits.
+    """Round a score to ten-thousandths, halves away from 0, and limit it to 32 bits.
 
     >>> ten_thousandths(-2.00005), ten_thousandths(-2.000049), ten_thousandths(-1e9)
     (-20001, -20000, -2147483647)
@@ -317,7 +317,7 @@ def ten_thousandths(score: float) -> int:
 
 
 def onward_path(first: Sequence[Edge[str]]) -> list[Edge[str]]:
-    """Walk from the beginning by the token that the best way from each place begins with.
+    """Walk from the beginning, at each place along the token that the best way begins with.
 
     >>> first = [Edge(0, 1, "a", -1.0), Edge(1, 3, "bc", -1.5), Edge(2, 3, "c", -1.0)]
     >>> [edge.token for edge in onward_path(first)]
@@ -332,12 +332,12 @@ def onward_path(first: Sequence[Edge[str]]) -> list[Edge[str]]:
 
 
 def best(ways: Sequence[Arrival[Word]]) -> Arrival[Word]:
-    """Return the way with the highest sum, of equals the one from furthest to the left."""
+    """Return the way with the highest sum; among equals, the one that begins furthest to the left."""
     return max(ways, key=lambda way: way.total)  # the first of the highest
 
 
 def best_path(last: Sequence[Edge[Word]]) -> list[Edge[Word]]:
-    """Walk back from the end by the token that the best way to each place ends with.
+    """Walk back from the end, at each place along the token that the best way ends with.
 
     >>> last = [Edge(0, 1, "a", -1.0), Edge(0, 2, "ab", -1.5), Edge(2, 3, "c", -1.0)]
     >>> [edge.token for edge in best_path(last)]
@@ -354,7 +354,7 @@ def best_path(last: Sequence[Edge[Word]]) -> list[Edge[Word]]:
 def log_total(ways: Sequence[Sequence[Edge[str]]]) -> float:
     """Return the logarithm of the sum of all segmentations' probabilities, from the tokens that end at each place.
 
-    A segmentation's score less this is the logarithm of its share of them all.
+    A segmentation's score minus this is the logarithm of its share of all of them.
 
     >>> one, two = Edge(0, 1, "a", -1.0), Edge(1, 2, "b", -1.0)
     >>> round(exp(log_total([[one], [Edge(0, 2, "ab", -2.0), two]])) / exp(-2.0), 9)
@@ -369,9 +369,9 @@ def log_total(ways: Sequence[Sequence[Edge[str]]]) -> float:
 
 
 def best_segmentations(ways: Sequence[Sequence[Edge[str]]], number: int) -> list[tuple[float, list[Edge[str]]]]:
-    """Return the best segmentations with their sums, best first: the best up to each place grow from those before.
+    """Return the best segmentations with their sums, best first: the best ones up to each place extend earlier ones.
 
-    Rounding cannot change the order of what grows by the same number. Of equal sums the one comes first
+    Rounding cannot change the order of sums that grow by the same number. Among equal sums, the one comes first
     whose last token begins further to the left.
 
     Complexity: tokens * number * log(tokens * number).

@@ -1,16 +1,16 @@
-"""Learn word pieces by the score of pairs or from the top down, and cut words by them, as the textbooks do.
+"""Learn word pieces by the score of pairs or from the top down, and cut words with them, as the textbooks do.
 
 Sources: Schuster and Nakajima, "Japanese and Korean Voice Search", ICASSP 2012 (the model); the score as
-Hugging Face's course guesses it, for Google never published its trainer; Devlin et al., arXiv:1810.04805,
+Hugging Face's course reconstructs it, since Google never published its trainer; Devlin et al., arXiv:1810.04805,
 with its tokenizer (``encode_word``).
 
-``learn`` is TensorFlow Text's trainer (``wordpiece_tokenizer_learner_lib.py``), with its defaults: it keeps what is
-frequent, the longest first. For a threshold it goes several times over the words. Each time it counts everything that
-begins where a token of the last vocabulary begins (at first: anywhere) and keeps what occurs often enough. A binary
-search looks for the threshold that gives a vocabulary of the size that is wanted.
+``learn`` is TensorFlow Text's trainer (``wordpiece_tokenizer_learner_lib.py``), with its defaults: it keeps frequent
+strings, the longest first. For each threshold, it goes over the words several times. Each time, it counts all strings
+that begin where a token of the last vocabulary begins (at first: anywhere), and keeps the frequent ones. A binary
+search finds the threshold that gives a vocabulary of the requested size.
 
-A *symbol* is a character as it is written: the first of a word bare, the others with a prefix, ``##``.
-A word is a string here and comes with its frequency; nothing is fast: every step counts everything anew.
+A *symbol* is a character as it is written: the first one of a word as it is, the others with a prefix, ``##``.
+A word is a string here and comes with its frequency; nothing is fast: every step recounts everything.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from bpe_cli.teaching.bpe import count_pairs, count_symbols, decorate, merge_wor
 Pair = tuple[str, str]
 
 ScoreTie = Literal["most-frequent", "first-seen"]
-"""Which of the pairs with the highest score is taken; see ``choose``."""
+"""Which of several pairs with the highest score is taken; see ``choose``."""
 
 
 def spell(
     words: Mapping[str, int], *, prefix: str = "##", alphabet: Collection[str] | None = None
 ) -> dict[tuple[str, ...], int]:
-    """Write words as symbols, keeping how often each occurs; symbols outside the alphabet are left out.
+    """Write words as symbols, keeping how often each occurs; symbols outside the alphabet are dropped.
 
     >>> spell({"word": 2})
     {('w', '##o', '##r', '##d'): 2}
@@ -60,10 +60,10 @@ def scores(words: Mapping[tuple[str, ...], int]) -> dict[Pair, Fraction]:
 
 
 def choose(scored: Mapping[Pair, Fraction], counts: Mapping[Pair, int], tie: ScoreTie) -> Pair:
-    """Return the pair with the highest score; of several, the one that the rule ``tie`` selects.
+    """Return the pair with the highest score; among equals, the one that the rule ``tie`` selects.
 
-    ``most-frequent``: the highest count, of these the smallest (left, right). ``first-seen``: earliest in
-    the corpus as now segmented, the rule of the course.
+    ``most-frequent``: the highest count; among these, the smallest (left, right). ``first-seen``: the earliest in
+    the corpus as it is segmented now, which is the rule of the course.
 
     >>> scored = dict.fromkeys([("b", "##a"), ("c", "##a"), ("a", "##a")], Fraction(1, 2))
     >>> counts = {("b", "##a"): 1, ("c", "##a"): 2, ("a", "##a"): 2}
@@ -76,7 +76,7 @@ def choose(scored: Mapping[Pair, Fraction], counts: Mapping[Pair, int], tie: Sco
 
 
 def join(pair: Pair, prefix: str = "##") -> str:
-    """Write two symbols as one: the right one's prefix is left out.
+    """Write two symbols as one: the right one's prefix is dropped.
 
     >>> join(("##g", "##s")), join(("h", "##u"))
     ('##gs', 'hu')
@@ -90,12 +90,12 @@ class Step:
 
     Attributes:
         number: Counted from 1.
-        pair: The two symbols merged.
-        count: How often they stood side by side before.
+        pair: The two symbols that are merged.
+        count: How often they were next to each other before.
         left_count: How often the left one occurred.
-        right_count: How often the right one did.
-        product: What they became.
-        token_id: Its id: a new one, unless the product was a token already.
+        right_count: How often the right one occurred.
+        product: The symbol that they became.
+        token_id: Its id: a new one, unless the product already was a token.
         words: The corpus after the merge.
         counts: All pairs that could be merged, with their counts, in first-seen order.
         symbols: How often each symbol occurred before.
@@ -120,9 +120,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """A corpus and settings; each iteration trains anew and yields a ``Step`` per merge.
+    """A corpus and settings; each iteration trains from the start, and yields a ``Step`` for each merge.
 
-    Attributes are the arguments of ``train``; ``words`` are spelt.
+    The attributes are the arguments of ``train``; ``words`` are spelt.
     """
 
     words: Mapping[tuple[str, ...], int]
@@ -181,14 +181,14 @@ def train(
     """Describe a training by score; iterate over the result to run it step by step.
 
     Args:
-        words: Words with their frequencies; their order matters to ``first-seen`` alone.
-        vocab_size: Stop when so many tokens exist, all counted.
-        special: Tokens that have the first ids.
-        alphabet: The symbols, as they are written, that have the next ones; others are left out of the
+        words: Words with their frequencies; their order matters only for ``first-seen``.
+        vocab_size: Stop at this number of tokens, of all kinds.
+        special: Tokens that get the first ids.
+        alphabet: The symbols, as they are written, that get the next ids; others are dropped from the
             words. Default: all that occur, sorted.
-        min_frequency: Pairs that are rarer are not merged.
-        tie: Which of the pairs with the highest score is taken.
-        prefix: Written before symbols inside a word.
+        min_frequency: Rarer pairs are not merged.
+        tie: Which of several pairs with the highest score is taken.
+        prefix: The mark before symbols inside a word.
 
     Raises:
         ValueError: if ``tie`` is unknown.
@@ -211,7 +211,7 @@ def train(
 def encode_word(
     word: str, tokens: Collection[str], *, unknown: str = "[UNK]", prefix: str = "##", max_characters: int = 100
 ) -> list[str]:
-    """Take the longest token that a word begins with, again and again; if there is none, all is unknown.
+    """Take the longest token that the rest begins with, again and again; if there is none, the word is unknown.
 
     >>> tokens = ["b", "h", "p", "##g", "##n", "##s", "##u", "##gs", "hu", "hug"]
     >>> [encode_word(word, tokens) for word in ("hugs", "bugs", "bum")]
@@ -248,22 +248,22 @@ def learn(
 ) -> Iterator[tuple[int, list[str]]]:
     """Look for a threshold that gives a vocabulary of ``vocab_size`` tokens, or up to 5% fewer.
 
-    There may be none, for a higher threshold may give *more* tokens.
+    There may be none, since a higher threshold may give *more* tokens.
 
     Args:
         words: Words with their frequencies, at least one.
-        vocab_size: Most tokens.
-        reserved: Tokens that come first; words that are one are not learnt from.
+        vocab_size: The maximum number of tokens.
+        reserved: Tokens that come first; words that equal one of them are not learnt from.
         min_frequency: The lowest threshold.
         max_frequency: The highest threshold.
         iterations: How often the words are counted for each threshold.
         max_word_length: Longer words are not learnt from.
-        max_alphabet: Words with characters besides the most frequent ones are not learnt from.
-        max_words: Words besides the most frequent ones are not learnt from.
-        prefix: Written before tokens inside a word.
+        max_alphabet: Only words spelt with this many of the most frequent characters are learnt from.
+        max_words: Only this many of the most frequent words are learnt from.
+        prefix: The mark before tokens inside a word.
 
     Yields:
-        Each threshold that is tried, with its vocabulary. The last one counts.
+        Each threshold that is tried, with its vocabulary. The last one is the result.
 
     >>> words = {"low": 9, "lower": 5, "lowest": 4, "wide": 3, "wider": 6, "widest": 8}
     >>> tried = list(learn(words, 24, min_frequency=2))
@@ -297,7 +297,7 @@ def learn(
 
 
 def tokens_above(words: Mapping[str, int], threshold: int, iterations: int, prefix: str = "##") -> list[str]:
-    """Return the characters, sorted, and what a threshold keeps, by falling count and then by text."""
+    """Return the characters, sorted, and the tokens that a threshold keeps, by descending count and then by text."""
     characters = sorted(set("".join(words)))
     singles = [*characters, *(prefix + character for character in characters)]
     kept = dict.fromkeys(singles, 1)
@@ -312,10 +312,10 @@ def tokens_above(words: Mapping[str, int], threshold: int, iterations: int, pref
 def keep(
     words: Mapping[str, int], starts: Mapping[str, Sequence[int]], threshold: int, prefix: str = "##"
 ) -> dict[str, int]:
-    """Keep what occurs often enough, the longest first; each takes its count off all its beginnings.
+    """Keep the strings that occur often enough, the longest first; subtract the count of each from all its prefixes.
 
-    Whether it is kept or not, it does so, as TensorFlow's does. What is left of a count is then how often
-    a word *ends* there: the word ``low`` is counted, but not the beginning ``lo`` of it.
+    This is done whether a string is kept or not, as in TensorFlow. What is left of a count is then how often
+    a word *ends* there: the word ``low`` is counted, but not its prefix ``lo``.
 
     >>> keep({"low": 9, "lower": 5}, {"low": [0], "lower": [0, 3]}, 5)
     {'lower': 5, 'low': 9, '##er': 5}
@@ -338,7 +338,7 @@ def keep(
 
 
 def cuts(word: str, tokens: Collection[str], prefix: str = "##") -> list[int]:
-    """Return where the tokens begin that ``encode_word`` cuts a word into.
+    """Return where the tokens of a word begin, as ``encode_word`` cuts it.
 
     >>> cuts("lowest", {"low", "##e", "##s", "##t", "##st"})
     [0, 3, 4]

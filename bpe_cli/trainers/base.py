@@ -75,8 +75,8 @@ class Options:
     """The options of every algorithm: each is a frozen dataclass with these fields and its own.
 
     Attributes:
-        vocab_size: Tokens to end with.
-        special_tokens: The texts of special tokens.
+        vocab_size: The size of the vocabulary.
+        special_tokens: The texts of the special tokens.
     """
 
     __slots__ = ()
@@ -94,7 +94,7 @@ class SplittingOptions(Options):
     """The further options that most algorithms have.
 
     Attributes:
-        split_special: Whether special tokens in the corpus are removed and split the text.
+        split_special: Whether to remove special tokens from the corpus and split the text there.
     """
 
     __slots__ = ()

@@ -18,47 +18,49 @@ class BbpeOptions(SplittingOptions):
     """Define what to train.
 
     Attributes:
-        vocab_size: Tokens to end with, special ones and bytes counted.
-        pattern: The split pattern (an expression); None for the default of ``compat``, ``""`` for none.
-        prefix_space: Whether a space is put before a document that does not begin with one.
-        min_frequency: A pair that occurs less often is not merged; None for the default of ``compat``, and 2 with
+        vocab_size: The size of the vocabulary, including special tokens and bytes.
+        pattern: The split pattern, a regular expression; ``""`` does not split. If None, the default of ``compat``.
+        prefix_space: Whether to put a space before each document that does not begin with one.
+        min_frequency: Pairs that occur less often are not merged. If None, the default of ``compat``, or 2 with
             ``parity``.
-        special_tokens: Their texts. Where they stand in the corpus they are text like any other,
-            unless ``split_special``.
-        split_special: Whether special tokens in the corpus are removed and split the text.
-        initial_alphabet: ``all`` 256 bytes, so that every text can be encoded, or those ``seen``. None: ``all``,
-            or with ``course`` those seen.
-        max_token_length: Most bytes in a token, or None. (Hugging Face's ``max_token_length`` of N
-            gives what N - 1 gives here, for N of 3 and more: it stops before N.)
-        character_boundaries: Whether a token must be whole characters, or the beginning of a single one
+        special_tokens: The texts of the special tokens. Where they occur in the corpus, they are ordinary text, unless
+            ``split_special`` is set.
+        split_special: Whether to remove special tokens from the corpus and split the text there.
+        initial_alphabet: ``all`` for all 256 bytes, so that every text can be encoded; ``seen`` for those that occur.
+            If None, ``all``, or ``seen`` with ``course``.
+        max_token_length: The maximum length of a token in bytes. If None, there is no limit. (Hugging Face's
+            ``max_token_length`` of N corresponds to N - 1 here, for N of 3 or more: it stops before N.)
+        character_boundaries: Whether each token must consist of whole characters, or of the beginning of a single one
             (Land and Arnett, arXiv:2505.24689).
-        max_digits: Most numeric characters (Unicode category N) in a token, or None; 1 keeps digits apart.
-        boundary_mark: A text in the corpus that no merge crosses, and that is left out; empty for none.
-            Encoding is not changed by it.
-        boundaries: Segmented words (``un|do``): no merge crosses their ``|`` where the word is a piece of
-            the corpus, with a space before it or not. Encoding is not changed by them.
-        superwords: Whether a second stage learns tokens of several words (SuperBPE, arXiv:2503.13423). Text is then
-            learnt from line by line.
-        switch: How many merges stay inside words, as ``pattern`` cuts them; the second stage takes them over. None:
-            nine tenths of the vocabulary are there when it begins. ``auto``: as many as leave the last merges of both
-            stages equally frequent.
-        run_pattern: The split pattern of the second stage, with which the tokenizer encodes; None for the paper's.
-        max_words: Most words in a token of the second stage, or None.
+        max_digits: The maximum number of numeric characters (Unicode category N) in a token; None for no limit, 1 to
+            keep digits apart.
+        boundary_mark: A text in the corpus that no merge crosses, and that is removed; empty for none. It does not
+            affect encoding.
+        boundaries: Segmented words (``un|do``): no merge crosses their ``|`` where the word is a piece of the corpus,
+            with or without a space before it. They do not affect encoding.
+        superwords: Whether a second stage learns tokens of several words (SuperBPE, arXiv:2503.13423). Training then
+            goes line by line.
+        switch: The number of merges in the first stage, which stay inside words, as ``pattern`` cuts them; the second
+            stage keeps them. If None, the second stage begins at nine tenths of the vocabulary. ``auto`` finds the
+            number that makes the last merges of both stages equally frequent.
+        run_pattern: The split pattern of the second stage, which the tokenizer encodes with; None for the paper's.
+        max_words: The maximum number of words in a token of the second stage; None for no limit.
         never_within: Texts that no token of the second stage contains.
         parity: Whether the language that is compressed worst chooses each merge (Parity-aware BPE, arXiv:2508.04796).
-            Corpora with names are the languages.
-        window: How many choices are remembered: a language that has made too many of them is passed over. None: no
+            Named corpora are the languages.
+        window: How many choices to remember: a language that made too many of them is passed over. If None, no
             language is.
-        window_alpha: A language may have made ``window_alpha / languages`` of the choices in the window. If all choose
-            merges together, that counts as one language more.
+        window_alpha: A language may have made ``window_alpha / languages`` of the choices in the window. Merges that
+            all languages choose together count as one more language.
         shared_merges: How many merges all languages choose together, before the others.
-        pass_over: Whether a language that has no frequent pair left is passed over, and the others go on choosing.
-            Otherwise training ends when its turn comes, as in the authors' code.
-        ratios: For each language, what its compression is divided by, where no development sets say which is the
-            worst.
-        preload: Merges to begin with, as in ``merges.txt``: two texts in the visible alphabet, a space between them.
+        pass_over: Whether to pass over a language that has no frequent pair left, so that the others go on choosing.
+            Otherwise, training ends when it is that language's turn, as in the authors' code.
+        ratios: For each language, the number that its compression is divided by; used if no development sets tell
+            which language is the worst.
+        preload: Merges to begin with, as in ``merges.txt``: two texts in the visible alphabet with a space between
+            them.
         languages: The names of the languages, in the order of their corpora.
-        compat: Whose rules to follow.
+        compat: The library whose rules to follow.
     """
 
     vocab_size: int

@@ -61,39 +61,40 @@ class BpeOptions(SplittingOptions):
     """Define what to train.
 
     Attributes:
-        vocab_size: Tokens to end with, special ones and characters counted; None for any number.
-        merges: Merges to learn (subword-nmt's ``--symbols``); None for any number.
-        total_symbols: Whether ``merges`` stands for merges, inner characters of words and last characters
-            of words together (subword-nmt's ``--total-symbols``).
-        min_frequency: A pair that occurs less often is not merged; None for 2, or 1 with ``hf``.
-        pre_tokenizer: What cuts text into words. The default cuts at ASCII blanks and line ends alone.
-        normalizer: What rewrites text before.
-        end_of_word_suffix: What is written at the end of a word; empty for nothing.
-        suffix_form: ``0.2`` glues the suffix to the last symbol, ``0.1`` makes it a symbol of its own.
-        continuing_subword_prefix: What is written before each symbol of a word but the first.
+        vocab_size: The size of the vocabulary, including special tokens and characters. If None, ``merges`` decides.
+        merges: The number of merges to learn (subword-nmt's ``--symbols``); None for any number.
+        total_symbols: Whether ``merges`` also counts the characters inside words and those at the ends of words
+            (subword-nmt's ``--total-symbols``).
+        min_frequency: Pairs that occur less often are not merged. If None, 2, or 1 with ``hf``.
+        pre_tokenizer: The stages that split text into words. By default, only ASCII spaces and line ends split it.
+        normalizer: The stages that rewrite text before it is split.
+        end_of_word_suffix: The mark at the end of a word; empty for none.
+        suffix_form: ``0.2`` attaches the mark to the last symbol, ``0.1`` makes it a separate symbol.
+        continuing_subword_prefix: The mark before each symbol of a word except the first; empty for none.
         by_byte: Whether symbols are bytes instead of characters (subword-nmt's ``--byte``).
-        special_tokens: Their texts.
-        split_special: Whether special tokens in the corpus are removed and split the text.
-        unk_token: What a character outside the alphabet becomes; None leaves it out.
-        fuse_unk: Whether neighbouring unknown characters become one token.
-        dictionary: Whether the input has words with their counts instead of text: lines as ``low 5``, or JSON.
-        initial_alphabet: ``all`` forms of every character (in a word, at its end), so that it can be
-            encoded wherever it stands, or those ``seen``, as Hugging Face's trainer has it.
-        characters: Characters that are in the alphabet whether they are seen or not.
-        limit_alphabet: Most characters in the alphabet: the most frequent, of equals the lower code points.
-        character_coverage: Share of all characters in the corpus that the alphabet is to cover.
-        max_token_length: Most symbols in a token, or None.
-        max_digits: Most numeric characters in a token, or None.
-        boundary_mark: A text in the corpus that no merge crosses, and that is left out; empty for none.
-            Encoding is not changed by it.
-        boundaries: Segmented words (``un|do``): no merge crosses their ``|`` where the word stands in the
-            corpus. Encoding is not changed by them.
-        tie: Which of the most frequent pairs is merged: the one with the ``lowest-ids``, the one with the
-            ``largest-text``, or, as in textbooks, the ``first-seen``. None: that of ``compat``, else
+        special_tokens: The texts of the special tokens.
+        split_special: Whether to remove special tokens from the corpus and split the text there.
+        unk_token: The token for characters outside the alphabet; None drops them.
+        fuse_unk: Whether several unknown characters in a row become one token.
+        dictionary: Whether the input has words with their counts instead of text: lines such as ``low 5``, or JSON.
+        initial_alphabet: ``all`` forms of every character (inside a word, at its end), so that it can be encoded
+            in every position; ``seen`` for those that occur, as in Hugging Face's trainer. If None, ``all``, or
+            ``seen`` with ``hf``.
+        characters: Characters that are in the alphabet even if they do not occur.
+        limit_alphabet: The maximum number of characters in the alphabet: the most frequent ones; among equals, those
+            with lower code points. None for no limit.
+        character_coverage: The share of all characters in the corpus that the alphabet covers; None for all of them.
+        max_token_length: The maximum number of symbols in a token. If None, there is no limit.
+        max_digits: The maximum number of numeric characters in a token; None for no limit.
+        boundary_mark: A text in the corpus that no merge crosses, and that is removed; empty for none. It does not
+            affect encoding.
+        boundaries: Segmented words (``un|do``): no merge crosses their ``|`` where the word occurs in the corpus.
+            They do not affect encoding.
+        tie: Which of several equally frequent pairs is merged: the one with the ``lowest-ids``, the one with the
+            ``largest-text``, or the ``first-seen``, as in textbooks. None for the rule of ``compat``, or
             ``lowest-ids``.
-        compat: Whose result to give: that of ``subword-nmt`` (of equally frequent pairs the one with the
-            largest strings) or of ``hf`` (the lowest ids; forms seen; everything that occurs once is
-            merged). Without, ids decide.
+        compat: The library whose result to match: ``subword-nmt`` (among equally frequent pairs, the one with the
+            largest texts) or ``hf`` (the lowest ids; only forms that occur; pairs that occur once are merged too).
     """
 
     vocab_size: int | None = None

@@ -27,8 +27,8 @@ class ByteWordOptions(SplittingOptions):
     """The options that these trainers share.
 
     Attributes:
-        vocab_size: Tokens to end with, special ones and bytes counted.
-        pattern: The split pattern (an expression); None for o200k's, ``""`` for none.
+        vocab_size: The size of the vocabulary, including special tokens and bytes.
+        pattern: The split pattern, a regular expression; ``""`` does not split. If None, that of o200k.
     """
 
     __slots__ = ()

@@ -35,15 +35,15 @@ class GreedTokOptions(ByteWordOptions):
     """Define what to train.
 
     Attributes:
-        vocab_size: Tokens to end with, special ones and bytes counted.
-        pattern: The split pattern (an expression); None for o200k's, ``""`` for none.
-        special_tokens: Their texts; they have the first ids. Where they stand in the corpus they are text like any
-            other, unless ``split_special``.
-        split_special: Whether special tokens in the corpus are removed and split the text.
-        max_token_length: Most bytes in a token.
-        min_word_count: Words that occur less often are left out. They are most of all words: so this saves memory and
-            time.
-        candidate_memory: Bytes of memory that the substrings of words may take, each of which could be a token.
+        vocab_size: The size of the vocabulary, including special tokens and bytes.
+        pattern: The split pattern, a regular expression; ``""`` does not split. If None, that of o200k.
+        special_tokens: The texts of the special tokens, which get the first ids. Where they occur in the corpus, they
+            are ordinary text, unless ``split_special`` is set.
+        split_special: Whether to remove special tokens from the corpus and split the text there.
+        max_token_length: The maximum length of a token in bytes.
+        min_word_count: Words that occur less often are left out. Most words are rare, so this saves memory and time.
+        candidate_memory: The maximum number of bytes of memory for the substrings of words, each of which is a
+            candidate.
     """
 
     vocab_size: int

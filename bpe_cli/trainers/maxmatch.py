@@ -38,19 +38,20 @@ class MaxMatchOptions(most_frequent.UnknownOptions):
     """Define what to train.
 
     Attributes:
-        vocab_size: Most tokens, special ones and characters counted; None for no bound.
-        rounds: How often pairs are counted and joined; each round gives a dictionary.
-        factors: Each round's rank, as a multiple of the number of lines divided by ``lines_per_word``: a
-            pair is joined if it occurs more often than the one at this rank. Rounds beyond the last
-            factor have that one.
+        vocab_size: The maximum size of the vocabulary, including special tokens and characters. If None, there is no
+            limit.
+        special_tokens: The texts of the special tokens, which get the first ids.
+        rounds: How many times pairs are counted and joined; each round makes a dictionary.
+        factors: For each round, a rank, as a multiple of the number of lines divided by ``lines_per_word``: only pairs
+            that occur more often than the one at this rank are joined. Rounds beyond the last factor use that one.
         lines_per_word: See ``factors``.
-        lines_per_count: A pair is only joined if it occurs more often than once in so many lines.
-        ratio: A pair is not joined if its first word occurs more than so many times as often as a pair.
-        dictionary_size: Most words of a dictionary.
-        punctuation: Characters that no word goes over.
-        white_space: ``removed`` from lines, before training and before encoding: lines may be given as
-            characters with spaces between them. Or a ``break``, as punctuation is, and kept in text.
-        unk_token: What stands for a character that was not seen; None makes such a one an error.
+        lines_per_count: Only pairs that occur more often than once in this many lines are joined.
+        ratio: A pair is not joined if its first word occurs, as a pair, more than this many times as often.
+        dictionary_size: The maximum number of words in each dictionary.
+        punctuation: Characters that no word crosses.
+        white_space: ``removed`` removes whitespace before training and before encoding, so that lines may have spaces
+            between all characters; ``break`` keeps it, and no word crosses it, as with punctuation.
+        unk_token: The token for characters that did not occur; None makes them an error.
     """
 
     rounds: int = 4

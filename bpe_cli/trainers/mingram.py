@@ -44,21 +44,21 @@ class MinGramOptions(ByteWordOptions):
     """Define what to train.
 
     Attributes:
-        vocab_size: Tokens to end with, special ones and bytes counted.
-        pattern: The split pattern (an expression); None for o200k's, ``""`` for none.
-        min_frequency: A pair that occurs less often makes no token to begin with.
-        special_tokens: Their texts; they have the first ids. Where they stand in the corpus they are text like any
-            other, unless ``split_special``.
-        split_special: Whether special tokens in the corpus are removed and split the text.
-        max_token_length: Most bytes in a token. Each byte of a text costs as many steps as the tokens from there on
-            are long, in training and in encoding: in a run of one letter, all of them.
-        character_boundaries: Whether a token must be whole characters, or the beginning of a single one
+        vocab_size: The size of the vocabulary, including special tokens and bytes.
+        pattern: The split pattern, a regular expression; ``""`` does not split. If None, that of o200k.
+        min_frequency: Pairs that occur less often make no seed token.
+        special_tokens: The texts of the special tokens, which get the first ids. Where they occur in the corpus, they
+            are ordinary text, unless ``split_special`` is set.
+        split_special: Whether to remove special tokens from the corpus and split the text there.
+        max_token_length: The maximum length of a token in bytes. In training and in encoding, each byte of a text
+            takes as many steps as the tokens that begin there are long, which matters in runs of one letter.
+        character_boundaries: Whether each token must consist of whole characters, or of the beginning of a single one
             (Land and Arnett, arXiv:2505.24689).
-        overshoot: How many tokens byte-pair encoding makes to begin with, besides the bytes, for each one that is
-            wanted.
-        rounds: How often uses are counted before the least used tokens go, and again after that.
-        delta: What the natural logarithm of a token's probability counts, in tokens: at 0 no likelihood decides between
-            segmentations with equally many tokens; near 1 a likelier segmentation may have more tokens.
+        overshoot: How many tokens byte-pair encoding makes to begin with, in addition to the bytes, for each one that
+            is wanted.
+        rounds: How many times uses are counted before the least used tokens are removed, and again after that.
+        delta: The weight of the natural logarithm of a token's probability, in tokens. At 0, likelihood never decides
+            between segmentations with equally many tokens; near 1, a likelier segmentation may have more tokens.
     """
 
     vocab_size: int

@@ -30,10 +30,10 @@ class UnknownOptions(SplittingOptions):
     """The options of algorithms with an unknown token.
 
     Attributes:
-        vocab_size: Most tokens, special ones counted; None for no bound.
-        special_tokens: Their texts; they have the first ids.
-        unk_token: What stands for what has no token; None makes such a piece of text an error.
-        split_special: Whether special tokens in the corpus are removed and split the text.
+        vocab_size: The maximum size of the vocabulary, including special tokens. If None, there is no limit.
+        special_tokens: The texts of the special tokens, which get the first ids.
+        unk_token: The token for text that has no token; None makes such text an error.
+        split_special: Whether to remove special tokens from the corpus and split the text there.
     """
 
     vocab_size: int | None = None
@@ -65,8 +65,8 @@ class FrequentOptions(UnknownOptions):
     """The options that characters, n-grams and words share.
 
     Attributes:
-        min_frequency: A piece that occurs less often is left out.
-        normalizer: How text is rewritten before it is cut, in order.
+        min_frequency: Pieces that occur less often get no token.
+        normalizer: The stages that rewrite text before it is split, in order.
     """
 
     min_frequency: int = 1

@@ -43,13 +43,14 @@ class EventOptions(SplittingOptions):
     """The options of both algorithms.
 
     Attributes:
-        vocab_size: Tokens to end with, special ones and characters counted, without those that were taken back.
-        min_frequency: A pair that occurs less often is not merged.
-        character_coverage: Share of all characters in the corpus that the alphabet is to cover.
-        normalizer: What rewrites text before.
-        special_tokens: Their texts.
-        split_special: Whether special tokens in the corpus are removed and split the text.
-        unk_token: What a character outside the alphabet becomes; None leaves it out.
+        vocab_size: The size of the vocabulary, including special tokens and characters, but not the tokens that were
+            taken back.
+        min_frequency: Pairs that occur less often are not merged.
+        character_coverage: The share of all characters in the corpus that the alphabet covers.
+        normalizer: The stages that rewrite text before it is split.
+        special_tokens: The texts of the special tokens.
+        split_special: Whether to remove special tokens from the corpus and split the text there.
+        unk_token: The token for characters outside the alphabet; None drops them.
     """
 
     vocab_size: int
@@ -79,8 +80,8 @@ class PickyOptions(EventOptions):
     """Define what to train.
 
     Attributes:
-        threshold: The share of a token's occurrences, over 0 and at most 1. If a merge takes more, the token is taken
-            back: what is left of it becomes its parts again. At 1 none is, and this is byte-pair encoding.
+        threshold: A token is taken back if a merge takes more than this share of its occurrences (above 0, at most 1):
+            what is left of it is split into its parts again. At 1, no token is taken back, as in byte-pair encoding.
     """
 
     threshold: float = 0.9

@@ -34,39 +34,39 @@ class SentencePieceOptions(Options):
     """Define what to train. Names and defaults are those of ``spm_train``.
 
     Attributes:
-        vocab_size: Pieces to end with, all kinds counted.
+        vocab_size: The number of pieces, of all types.
         model: ``bpe``, ``unigram``, ``word`` or ``char``.
-        normalization: The table that text is normalized by: nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf, identity.
-        special_tokens: Control symbols: they take the lowest free ids in this order. Text never becomes one.
-        user_defined: Pieces that text always becomes, and that nothing is merged with.
+        normalization: The table that normalizes text: nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf, identity.
+        special_tokens: Control symbols, which get the lowest free ids in this order. Text never becomes one of them.
+        user_defined: Pieces that are always matched in text, and that take part in no merge.
         unk_piece: The text of the unknown piece.
-        bos_piece: The piece of a beginning.
-        eos_piece: The piece of an end.
-        pad_piece: The piece that fills up.
+        bos_piece: The text of the piece for the beginning of a sentence.
+        eos_piece: The text of the piece for the end of a sentence.
+        pad_piece: The text of the padding piece.
         unk_id: The id of the unknown piece.
-        bos_id: The id of a beginning; -1 for none.
-        eos_id: The id of an end; -1 for none.
-        pad_id: The id of what fills up; -1 for none.
-        unk_surface: What an unknown piece is decoded to.
-        character_coverage: How much of the text's characters are to have a piece, 0.98 to 1.
-        required_chars: Characters that are to have a piece whatever the coverage.
-        byte_fallback: Whether characters without a piece become pieces of their bytes.
-        add_dummy_prefix: Put a blank before each sentence.
-        remove_extra_whitespaces: Leave out blanks at the ends, and all but one of several.
-        treat_whitespace_as_suffix: Blanks belong to the word before them.
-        allow_whitespace_only_pieces: Several blanks can be one piece.
-        split_by_whitespace: No piece goes on across a blank.
-        split_by_unicode_script: No piece has characters of different scripts.
-        split_by_number: Digits go with no letters.
-        split_digits: Each digit is a piece.
-        max_token_length: Most characters of a piece.
-        max_sentence_length: Longer sentences are passed over, in bytes.
-        input_sentence_size: Train on a sample of so many sentences; None for all.
-        min_frequency: Merge no pair that occurs less often (bpe).
-        seed_size: How many substrings to begin with at most (unigram).
-        shrinking_factor: What share of the pieces a round of pruning keeps (unigram).
+        bos_id: The id of the piece for the beginning of a sentence; -1 for none.
+        eos_id: The id of the piece for the end of a sentence; -1 for none.
+        pad_id: The id of the padding piece; -1 for none.
+        unk_surface: The text that an unknown piece is decoded to.
+        character_coverage: The share of the text's characters that get a piece, from 0.98 to 1.
+        required_chars: Characters that get a piece whatever the coverage.
+        byte_fallback: Whether characters without a piece become the pieces of their bytes.
+        add_dummy_prefix: Whether to put a space before each sentence.
+        remove_extra_whitespaces: Whether to remove spaces at the ends, and all but one of several in a row.
+        treat_whitespace_as_suffix: Whether a space belongs to the word before it.
+        allow_whitespace_only_pieces: Whether several spaces can be one piece.
+        split_by_whitespace: Whether to forbid pieces that cross a space.
+        split_by_unicode_script: Whether to forbid pieces with characters of different scripts.
+        split_by_number: Whether to forbid pieces with both digits and letters.
+        split_digits: Whether each digit is a piece of its own.
+        max_token_length: The maximum number of characters in a piece.
+        max_sentence_length: The maximum length of a sentence in bytes; longer ones are skipped.
+        input_sentence_size: The number of sentences to draw as a sample to train on; None for all.
+        min_frequency: Pairs that occur less often are not merged (bpe).
+        seed_size: The maximum number of substrings to begin with (unigram).
+        shrinking_factor: The share of the pieces that each round of pruning keeps (unigram).
         sub_iterations: Steps of expectation maximisation before each pruning (unigram).
-        hard_vocab_limit: Whether fewer pieces than asked for are an error.
+        hard_vocab_limit: Whether it is an error if there are fewer pieces than requested.
     """
 
     vocab_size: int
@@ -201,7 +201,14 @@ def meta_pieces(options: SentencePieceOptions) -> list[tuple[str, int]]:
             raise UsageError(f"no piece has the id {len(pieces)}, and higher ids are given out: {ids}")
         pieces.append(following)
     texts = [text for text, _ in pieces]
-    if "" in texts or len(set(texts)) < len(texts):
-        twice = next((text for text in texts if texts.count(text) > 1), "")
-        raise UsageError(f"the piece {twice!r} is empty or appears twice")
+    if "" in texts:
+        raise UsageError("a special token or another piece has no text")
+    if len(set(texts)) < len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        if [*options.special_tokens, *options.user_defined].count(twice) == 1:
+            raise UsageError(
+                f"the model has a piece {twice!r} of its own",
+                hint="leave it out of `special_tokens` or user_defined",
+            )
+        raise UsageError(f"two pieces have the text {twice!r}", hint="leave one of them out, or change its text")
     return pieces

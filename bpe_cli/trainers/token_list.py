@@ -34,17 +34,17 @@ class TokenListOptions(most_frequent.UnknownOptions):
     """Define what to make.
 
     Attributes:
-        vocab_size: Most tokens, special ones counted; None for no bound.
-        match: How a text is cut. Words, between blanks: ``longest`` takes the longest token wherever it stands, then
-            what is left and right of it (of equal lengths the most frequent first, then the one that stands first in
-            the list); ``left-to-right`` the longest at each place from the left. ``max-match`` does so over the whole
-            text, without words, as for Chinese.
-        end_of_word_suffix: What is written at the end of a word, one character of a token's length; empty for
-            nothing. None: ``</w>`` if a token of the list ends so, else nothing.
-        normalizer: How text is rewritten before it is cut, in order.
-        unk_token: What stands for text that no token is in; None leaves it out, or makes it an error with
-            ``max-match``. ``bpe encode --to segmented`` writes such text as it is.
-        split_special: Not for lists.
+        vocab_size: The maximum size of the vocabulary, including special tokens. If None, there is no limit.
+        match: How text is split. ``longest`` looks at one word at a time, between spaces: it takes the longest token
+            anywhere in the word, then continues with the text on its left and right (among tokens of equal length, it
+            takes the most frequent, then the first in the list). ``left-to-right`` takes the longest token at each
+            place of a word, from the left. ``max-match`` does this over the whole text, without words, as for Chinese.
+        end_of_word_suffix: The mark at the end of a word, which counts as one character of a token's length; an empty
+            text for no mark. None means ``</w>`` if a token of the list ends with it, and otherwise no mark.
+        normalizer: The stages that rewrite text before it is split, in order.
+        unk_token: The token for text without a matching token; None drops such text, or makes it an error with
+            ``max-match``. ``bpe encode --to segmented`` writes it unchanged.
+        split_special: Not available for lists.
     """
 
     match: Literal["longest", "left-to-right", "max-match"] = "longest"

@@ -59,23 +59,23 @@ class UnigramOptions(base.Options):
     """Define what to train.
 
     Attributes:
-        vocab_size: Tokens to end with, special ones and bytes counted.
-        rule: ``em``, or the course's ``textbook``.
-        normalizer: What rewrites text first.
-        pre_tokenizer: What cuts it into words.
-        special_tokens: Their texts; they have the first ids after the unknown token.
-        unk_token: The text of the unknown token, id 0.
-        byte_fallback: Whether characters without a token are spelt in bytes, by 256 more tokens.
-        character_coverage: The share of the text's characters that have tokens; the rarest go without.
-        required_chars: Characters that have tokens however rare they are.
-        seed_size: How many tokens to begin with at most; None for a million, or the course's 300.
-        shrinking_factor: What share of the tokens a round keeps; None for 0.75, or the course's 0.9.
+        vocab_size: The size of the vocabulary, including special tokens and bytes.
+        rule: ``em`` for expectation maximisation, or ``textbook`` for the rule of Hugging Face's course.
+        normalizer: The stages that rewrite text before it is split.
+        pre_tokenizer: The stages that split text into words.
+        special_tokens: The texts of the special tokens, which get the first ids after the unknown token.
+        unk_token: The text of the unknown token, whose id is 0.
+        byte_fallback: Whether characters without a token are spelt with 256 more tokens, one for each byte.
+        character_coverage: The share of the text's characters that get tokens; the rarest get none.
+        required_chars: Characters that get tokens however rare they are.
+        seed_size: The maximum number of tokens to begin with; None for a million, or 300 with ``textbook``.
+        shrinking_factor: The share of the tokens that each round keeps; None for 0.75, or 0.9 with ``textbook``.
         sub_iterations: Steps of expectation maximisation before each pruning.
-        max_piece_length: Most characters in a token.
-        split_by_unicode_script: No token has characters of different scripts.
-        split_by_number: Digits are not part of tokens of any script.
-        split_digits: Each digit is a token of its own.
-        input_sentence_size: Train on a sample of so many documents; None for all. See ``sampling``.
+        max_piece_length: The maximum number of characters in a token.
+        split_by_unicode_script: Whether to keep characters of different scripts in different tokens.
+        split_by_number: Whether to keep digits and letters in different tokens.
+        split_digits: Whether each digit is a token of its own.
+        input_sentence_size: The number of documents to draw as a sample to train on; None for all.
     """
 
     vocab_size: int
@@ -110,6 +110,11 @@ class UnigramOptions(base.Options):
                     hint="leave one of the two out",
                 )
         check_special_tokens(self.special_tokens)
+        for content in self.special_tokens:
+            if content == self.unk_token or (self.byte_fallback and content in BYTES):
+                raise UsageError(
+                    f"the model has a token {content!r} of its own", hint="leave it out of `special_tokens`"
+                )
         check_special_tokens(self.reserved)
 
     @property

@@ -56,9 +56,8 @@ class CharOptions(FrequentOptions):
     """Define what to train.
 
     Attributes:
-        coverage: The most frequent characters are taken until they make up this share of the text;
-            above 0, at most 1.
-        order: Whether ids go by ``count``, falling, or the characters are ``sorted``.
+        coverage: Keep the most frequent characters until they make up this share of the text; above 0, at most 1.
+        order: The order of ids: by ``count``, the most frequent character first, or ``sorted`` by bytes.
     """
 
     coverage: float = 1.0
@@ -142,10 +141,10 @@ class WordOptions(FrequentOptions):
     """Define what to train.
 
     Attributes:
-        rule: What cuts text into words: ``whitespace`` (each match of ``\\w+|[^\\w\\s]+``), ``punctuation``
-            (whitespace and around each punctuation character, as BERT), ``space`` (whitespace alone), or
-            the ``pattern``; None for that if there is one, else ``whitespace``.
-        pattern: The expression; its matches are words, and so is what lies between them.
+        rule: What splits text into words: ``whitespace`` (each match of ``\\w+|[^\\w\\s]+``), ``punctuation``
+            (at whitespace and around each punctuation character, as in BERT), ``space`` (at whitespace only), or
+            ``pattern``. None for ``pattern`` if there is one, otherwise ``whitespace``.
+        pattern: A regular expression; its matches are words, and so is the text between two matches.
     """
 
     rule: Rule | None = None
@@ -196,9 +195,9 @@ class NgramOptions(FrequentOptions):
     """Define what to train.
 
     Attributes:
-        n: Characters of each n-gram.
-        strided: Whether one begins where the last one ends, instead of one character after it began.
-        max_memory: Bytes that counts of overlapping n-grams may take.
+        n: The number of characters in each n-gram.
+        strided: Whether each n-gram begins where the previous one ends, instead of one character after its start.
+        max_memory: The maximum number of bytes of memory for the counts of overlapping n-grams.
     """
 
     n: int = 2
@@ -259,9 +258,9 @@ class ByteOptions(SplittingOptions):
     """Describe what to make.
 
     Attributes:
-        vocab_size: None, or 256 and the number of special tokens.
-        special_tokens: Their texts.
-        special_first: Whether they have the ids before the bytes, or those after them.
+        vocab_size: None, or 256 plus the number of special tokens.
+        special_tokens: The texts of the special tokens.
+        special_first: Whether special tokens get the ids before the bytes, instead of those after them.
         split_special: Has no effect: nothing is learnt from the corpus.
     """
 

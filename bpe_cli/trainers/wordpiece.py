@@ -57,33 +57,32 @@ class WordPieceOptions(SplittingOptions):
     """Define what to train.
 
     Attributes:
-        vocab_size: Tokens to end with, special ones and letters counted.
-        rule: ``frequency`` merges the most frequent pair, as Hugging Face does (BPE by another name);
-            ``score`` the pair with the highest count(pair) / (count(left) * count(right)), as its course
-            does; ``tensorflow`` keeps what is frequent enough from the top down, as TensorFlow Text
-            does. None: that of ``compat``, else ``frequency``.
-        min_frequency: A pair that occurs less often is not merged; the lowest threshold of
-            ``tensorflow``. None: 2, or 5 with ``score`` (whose favourites are rare), or 10 with
-            ``tensorflow``.
-        tie: Which of the pairs with the highest ``score`` is merged: the ``most-frequent`` one, of these
-            the first in the order of bytes; or, as in the course, the ``first-seen``.
-        limit_alphabet: Only so many letters, the most frequent ones, have a token; None for all, or for
+        vocab_size: The size of the vocabulary, including special tokens and letters.
+        rule: ``frequency`` merges the most frequent pair, as Hugging Face's trainer does (this is BPE under another
+            name); ``score`` merges the pair with the highest count(pair) / (count(left) * count(right)), as Hugging
+            Face's course does; ``tensorflow`` keeps frequent strings, the longest first, as TensorFlow Text does.
+            None for the rule of ``compat``, or ``frequency``.
+        min_frequency: Pairs that occur less often are not merged; with ``tensorflow``, the lowest threshold. If None,
+            2, or 5 with ``score`` (which prefers rare pairs), or 10 with ``tensorflow``.
+        tie: Which of several pairs with the highest ``score`` is merged: the ``most-frequent`` one, and among equally
+            frequent ones the first in byte order; or the ``first-seen``, as in the course.
+        limit_alphabet: The maximum number of letters that get tokens, the most frequent ones; None for all, or for
             1,000 with ``compat`` or ``tensorflow``.
-        initial_alphabet: ``all``: each letter has a token for the beginning of a word and one for its
-            inside, so that no known letter makes a word unknown. ``seen``: only where it occurs (and with
-            ``frequency``, as Hugging Face has it, at the beginning in any case). ``tensorflow`` always
-            has all. None: ``all``, or with ``compat`` what it has.
-        continuing_subword_prefix: Written before tokens inside a word.
-        special_tokens: Their texts, which have the first ids; ``unk_token`` is to be one of them.
-        unk_token: What a word becomes that cannot be spelt.
-        split_special: Whether special tokens in the corpus are removed and split the text.
-        max_input_chars_per_word: A longer word is unknown.
-        lowercase: Whether text is written in lower case and without accents; False for a cased model.
-        normalizer: What rewrites text; None for BERT's.
-        pre_tokenizer: What cuts text into words; None for BERT's.
-        dictionary: Whether the input has words with their counts instead of text: lines as ``hug 10``, or JSON.
-        compat: Whose result to give: ``hf`` (tokenizers 0.23, whose own result differs from run to run
-            in how ties between tokens inside a word go; ours may differ from it where words begin with
+        initial_alphabet: ``all``: each letter gets a token for the beginning of a word and one for inside a word, so
+            that no known letter makes a word unknown. ``seen``: only where it occurs (with ``frequency``, it always
+            gets one for the beginning, as in Hugging Face's trainer). If None, ``all``, or ``seen`` with ``hf``.
+            ``tensorflow`` always uses ``all``.
+        continuing_subword_prefix: The mark before tokens inside a word.
+        special_tokens: The texts of the special tokens, which get the first ids; ``unk_token`` must be one of them.
+        unk_token: The token for words that cannot be spelt.
+        split_special: Whether to remove special tokens from the corpus and split the text there.
+        max_input_chars_per_word: Words with more characters are unknown.
+        lowercase: Whether text is lowercased and loses its accents; not for a cased model.
+        normalizer: The stages that rewrite text before it is split. If None, BERT's.
+        pre_tokenizer: The stages that split text into words. If None, BERT's.
+        dictionary: Whether the input has words with their counts instead of text: lines such as ``hug 10``, or JSON.
+        compat: The library whose result to match: ``hf`` (tokenizers 0.23, whose own result differs from run to run,
+            since it breaks ties inside words in hash order; ours may differ from it where words begin with
             ``continuing_subword_prefix``) or ``tensorflow`` (tensorflow-text).
     """
 

@@ -39,18 +39,22 @@ if TYPE_CHECKING:
 
 
 RULES = {
-    "bpe-ranks": "a piece that is a token is taken; else the neighbours that make the token of lowest rank merge",
-    "bpe-merges": "the neighbours that stand first in the list of merges (rank 0) merge, again and again",
-    "bpe-characters": "the neighbours that stand first in the list of merges (rank 0) merge, again and again",
-    "bpe-events": "a piece that is a token may be taken; else each event of the list merges a pair or splits a token",
-    "bpe-scores": "the neighbours that make the token of highest score merge, again and again",
-    "wordpiece": "the longest token that begins what is left is taken; where none does, the whole piece is unknown",
-    "word-level": "each piece is looked up whole",
-    "unigram": "of all ways to put a piece together, the one whose tokens' scores add up to the most is taken",
-    "longest-match": "the longest tokens are taken, from the left or wherever they stand",
-    "fewest-tokens": "of all ways to put a word together, the one with the fewest tokens is taken: each scores -1",
-    "max-match": "the longest token that begins what is left is taken, else one character",
-    "greedy-cover": "tokens are laid in the order of their ids, where they cut none that lies there; then characters",
+    "bpe-ranks": "a piece that is a token is used as it is; otherwise the neighbouring pair whose token has the lowest "
+    "rank is merged, again and again",
+    "bpe-merges": "the neighbouring pair with the lowest rank in the list of merges is merged, again and again",
+    "bpe-characters": "the neighbouring pair with the lowest rank in the list of merges is merged, again and again",
+    "bpe-events": "a piece that is a token may be used as it is; otherwise each event of the list, in order, merges a "
+    "pair or splits a token",
+    "bpe-scores": "the neighbouring pair whose token has the highest score is merged, again and again",
+    "wordpiece": "the longest token at the start of the rest is taken, again and again; if there is none, the whole "
+    "piece is unknown",
+    "word-level": "each piece is looked up as a whole",
+    "unigram": "of all segmentations of a piece, the one with the highest sum of scores is taken",
+    "longest-match": "the longest tokens are taken, from the left or wherever they occur",
+    "fewest-tokens": "of all segmentations of a word, the one with the fewest tokens is taken: each token scores -1",
+    "max-match": "the longest token at the start of the rest is taken, or else one character, again and again",
+    "greedy-cover": "tokens are laid over the piece in the order of their ids, unless they would cut one that is "
+    "already there; the rest becomes single characters",
     "n-gram": "every character begins an n-gram, which is looked up",
 }
 """How each kind of model chooses, in one sentence."""
@@ -67,9 +71,9 @@ _LABEL = 10  # columns before what a line says
 _WAYS = {
     "bytes": "has no token, and becomes its bytes:",
     "unknown": "has no token, and is unknown:",
-    "fused": "has no token, and is one with the unknown text before it",
+    "fused": "has no token, and joins the unknown text before it",
     "left out": "has no token, and is left out",
-    "taken back": "serves merging only, and becomes its parts again",
+    "taken back": "serves only for merging, and is split into its parts again",
 }
 
 _BECOMES = {"unknown": "is unknown", "fused": "is unknown, together with the text before it", "left out": "is left out"}
@@ -88,7 +92,7 @@ class StepsView:
         steps, noun = self._steps, "word" if self._steps.words else "piece"
         yield Hanging(Line(f"{ALGORITHMS[steps.model]}: {RULES[steps.model]}"))
         if steps.words:
-            yield Hanging(Line("no token goes over a blank, so pieces are shown word by word"))
+            yield Hanging(Line("no token crosses a space, so pieces are shown word by word"))
         for row in steps.rows:
             yield Gap()
             yield from _row(row, noun, screen.width, self._most)
@@ -99,8 +103,8 @@ class StepsView:
         if steps.differs_at is not None:
             at = steps.rows[steps.differs_at].number if steps.differs_at < len(steps.rows) else None
             where = "" if at is None else f"{noun} {at}: "
-            wrong = f"{where}the steps end at other tokens than the tokenizer's"
-            yield Hanging(Line(f"{wrong}: this is an error of bpe, please report it"))
+            wrong = f"{where}the steps and the tokenizer give different tokens"
+            yield Hanging(Line(f"{wrong}: this is a bug in bpe, please report it"))
         parts = [count(steps.piece_count, noun)]
         if steps.row_count > steps.piece_count:
             between_tags = any(row.walk is not None and row.walk.family == "between-tags" for row in steps.rows)
@@ -126,7 +130,7 @@ def _row(row: Row, noun: str, width: int, most: int | None) -> Iterator[Block]:
         yield _heading(row, noun, shown, f"a token itself, id {walk.whole.token_id}")
         if walk.steps or walk.merged != walk.tokens:
             same = walk.merged == walk.tokens
-            yield _line("", f"taken before any merging, which would {'make it, too' if same else 'end elsewhere'}:")
+            yield _line("", f"looked up before any merging, which would give {'the same' if same else 'other tokens'}:")
             yield from _merges(walk, width, most)
             if not same:
                 yield _line("merged", _tokens(walk.merged, most))

@@ -234,7 +234,7 @@ def piece_lines(pieces: NumberedPieces) -> Iterator[str]:
            0  <unk>
            1  i  2 times
            2  h  1 time
-      unseen  1 piece is in no token, 1 time
+      unseen  1 piece has no token, 1 time
     """
     recorded = record(pieces)
     yield f"start: {len(pieces.counts)} different pieces, {sum(pieces.counts.values())} in all"
@@ -243,8 +243,8 @@ def piece_lines(pieces: NumberedPieces) -> Iterator[str]:
     kept = set(pieces.chosen)
     left_out = [n for piece, n in pieces.counts.items() if piece not in kept]
     if left_out:
-        verb = "piece is" if len(left_out) == 1 else "pieces are"
-        yield f"  unseen  {len(left_out)} {verb} in no token, {plural(sum(left_out), 'time')}"
+        verb = "piece has" if len(left_out) == 1 else "pieces have"
+        yield f"  unseen  {len(left_out)} {verb} no token, {plural(sum(left_out), 'time')}"
 
 
 def byte_lines(ids: ByteIds) -> Iterator[str]:
@@ -369,7 +369,7 @@ def estimation_lines(estimation: Estimation | UseCounts, most: int | None = 0) -
     >>> rounds = [("seeds", {"a": -1.0, "ab": -1.0}), ("expectation", {"a": -1.0}), ("pruning", {"a": -1.0})]
     >>> print(*estimation_lines(Estimation({}, rounds, (), {"a": -1.5})), sep=chr(10))
     2 characters and substrings to begin with
-    1. expected anew without ab: 1 token
+    1. expectation without ab: 1 token
     1. pruned: 1 token
     <BLANKLINE>
     vocabulary: 1 token
@@ -378,7 +378,7 @@ def estimation_lines(estimation: Estimation | UseCounts, most: int | None = 0) -
     >>> rounds = [("seeds", {"a": 1, "b": 1, "ab": 3}), ("expectation", {"a": 2, "b": 0, "ab": 3})]
     >>> print(*estimation_lines(UseCounts({}, rounds, ["<s>"], {"a": 2, "b": 0, "ab": 3})), sep=chr(10))
     3 tokens of byte-pair encoding to begin with
-    1. counted anew: 3 tokens
+    1. recounted: 3 tokens
     <BLANKLINE>
     vocabulary: 4 tokens
            0  <s>
@@ -388,13 +388,13 @@ def estimation_lines(estimation: Estimation | UseCounts, most: int | None = 0) -
     """
     is_counted = isinstance(estimation, UseCounts)
     begun = "tokens of byte-pair encoding" if is_counted else "characters and substrings"
-    anew = "counted anew" if is_counted else "expected anew"
+    expected = "recounted" if is_counted else "expectation"
     recorded = record(estimation, most)
     for step in recorded.steps:
         if step.kind == "seeds":
             yield f"{step.size} {begun} to begin with"
             continue
-        done = "pruned" if step.kind == "pruning" else anew
+        done = "pruned" if step.kind == "pruning" else expected
         change = " ".join(filter(None, (f"{step.number}.", done, _without(step, most))))
         yield f"{change}: {plural(step.size, 'token')}"
         yield from _candidates(step, "uses" if is_counted else "losses", "token")

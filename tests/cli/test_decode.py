@@ -164,7 +164,7 @@ def test_numbers_like_compressed_data_without_a_record(tmp_path):
 
 # -- what is not an id ---------------------------------------------------------------------------------
 
-ID_HINT = "an id is a whole number from 0 to 4294967295; --from names other formats"
+ID_HINT = "an id is a number from 0 to 4294967295; for decoding, --from names other formats"
 JSONL_HINT = 'each line is an object: {"ids": [1, 2, 3]}'
 OTHER_HINT = "are these the ids of another tokenizer?"
 
@@ -324,6 +324,13 @@ def test_each_input_is_decoded_by_the_tokenizer_that_its_record_names(recorded):
     assert call("decode", "a.bin", env={"BPE_TOKENIZER": "p50k_base"}, cwd=recorded) == (0, b"hello world", note)
     (recorded / "pyproject.toml").write_text('[tool.bpe_cli]\ntokenizer = "p50k_base"\n')
     assert call("decode", "a.bin", cwd=recorded).err.endswith(note)
+
+
+def test_the_help_says_that_records_name_the_tokenizer():
+    """It named the default alone, which would decode ids of another tokenizer."""
+    text = " ".join(call("decode", "--help", "--all").text.split())
+    assert "[default: as INPUT.json says, else o200k_base]" in text
+    assert "[by INPUT.json or o200k_base]" in " ".join(call("decode", "--help").text.split())
 
 
 def test_the_token_around_documents_is_that_tokenizers(recorded):

@@ -44,6 +44,24 @@ def test_a_missing_file(tmp_path, command):
     fails(call(command, "no/x", *options, cwd=tmp_path), "cannot read no/x: no such file", "there is no folder no")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "convert gpt2 --extend missing -s 60000 -o x.json",
+        "convert gpt2 --prune-to 1000 --counts-from missing -o x.json",
+        "convert gpt2 --replace 9 --by missing --counts-from a.txt -o x.json",
+        "train --language a=missing --language b=a.txt -s 300",
+        "train --language a=a.txt --language b=a.txt --parity --dev a=missing --dev b=a.txt -s 300",
+        "compare missing -t gpt2 --tallies-dir tallies",
+        "compare missing -t gpt2 --tallies-dir tallies --part 1/2",
+    ],
+)
+def test_where_a_text_itself_cannot_be_given_no_hint_says_so(tmp_path, line):
+    """It suggested --text, which was refused then."""
+    (tmp_path / "a.txt").write_text("low lower lowest\n" * 9)
+    fails(call(*line.split(), cwd=tmp_path), "cannot read missing: no such file")
+
+
 def test_missing_ids(tmp_path):
     hint = "ids can be piped in: echo 24912 2375 | bpe decode"
     fails(call("decode", "x", cwd=tmp_path), "cannot read x: no such file", hint)

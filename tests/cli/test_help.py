@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 
 import pytest
 
 from bpe_cli.cli import argv_typer, help
 from bpe_cli.cli.app import COMMANDS, load, root
 from bpe_cli.cli.options import Option, choices_of, defaults_of, inner, parameters_of
+from bpe_cli.sinks.dataset import DATASETS
+from bpe_cli.stages.named_stages import NAMED, NORMALIZERS
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.trainers import ALGORITHMS, trainer_of
 from tests.cli_runner import call, run, run_in_terminal
 
 LINES = 45
@@ -118,6 +123,27 @@ def test_all_alone_is_no_option():
 
 def test_a_value_is_no_question():
     assert call("encode", "-T", "--help", "-t", "gpt2", "--to", "tokens").text.split() == ["--", "help"]
+
+
+def test_train_names_all_stages_and_which_algorithms_limit_tokens():
+    """It named some of the stages as if they were all, and gave every algorithm a limit on the length of tokens."""
+    parameters = parameters_of(MODULES["train"].run)
+    help_of = {name: parameters[name][1].settings["help"] for name in parameters}
+    for name, known in (("normalizer", NORMALIZERS), ("pre_tokenizer", NAMED), ("pattern", PATTERNS)):
+        words = set(re.split(r"[\s,;:.]+", help_of[name]))
+        assert {*known} - {*words} == set()
+    with_limit, *_ = help_of["max_token_length"].partition(" The others")
+    for name in ALGORITHMS:
+        limited = "max_token_length" in {each.name for each in fields(trainer_of(name).Options)}
+        assert (name in re.split(r"\W+", with_limit.partition(" and, with")[0])) == limited
+
+
+def test_prepare_says_which_formats_have_which_columns():
+    """It said that formats of numbers have all columns, and spans as well."""
+    said = parameters_of(MODULES["prepare"].run)["columns"][1].settings["help"]
+    tables = [name for name, kind in DATASETS.items() if "position_ids" in kind.all_columns]
+    assert f"({', '.join(tables)}); or spans, in the other formats" in said
+    assert all((name in tables) == ("spans" not in kind.all_columns) for name, kind in DATASETS.items())
 
 
 def test_examples_can_be_copied():

@@ -38,13 +38,13 @@ def test_help_of_bytes():
 Options of -a byte: flags, and NAME=VALUE for --set
 
   --vocab-size  (default: not given)
-      Not given, or 256 and the number of special tokens.
+      Not given, or 256 plus the number of special tokens.
 
   --special  (default: none)
-      Their texts.
+      The texts of the special tokens.
 
   --set special_first=...  (default: no)
-      Whether they have the ids before the bytes, or those after them.
+      Whether special tokens get the ids before the bytes, instead of those after them.
 
   --split-special  (default: no)
       Has no effect: nothing is learnt from the corpus.

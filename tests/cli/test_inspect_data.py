@@ -238,3 +238,11 @@ def test_a_data_set_without_ends_says_both_ways_out(folder):
     )
     assert call("prepare", "in.txt", *GPT2, "--eot", "auto", "-o", "marked", "-q", cwd=folder).status == 0
     assert "marked: 1 document, " in call("inspect", "marked", cwd=folder).text
+
+
+def test_text_is_no_list_of_ids(tmp_path):
+    """The hint named --from as if it were an option of inspect."""
+    (tmp_path / "in.txt").write_text("one\n")
+    hint = "an id is a number from 0 to 4294967295; for decoding, --from names other formats"
+    done = call("inspect", "in.txt", "--documents", "1", *GPT2, cwd=tmp_path)
+    assert done == (2, b"", error("in.txt:1: 'one' is not a token id", hint))

@@ -188,7 +188,7 @@ def test_ids_of_ours_are_no_text(folder):
         b"",
         error(
             "ids is token ids that bpe encode wrote, not text",
-            "bpe decode --from bin gives back their text; --plain takes its bytes as they are",
+            "bpe decode --from bin turns them into text; --plain takes its bytes as they are",
         ),
     )
     assert call("decode", "ids", "--from", "bin", "-t", "gpt2", cwd=folder) == (0, b"hello", "")

@@ -125,7 +125,7 @@ def test_inspect_says_so(file):
 def test_the_steps_are_those_that_are_done(file):
     told = call("inspect", "-t", file, "--steps", "-T", TEXT).text
     assert "a </s > a" in told
-    assert "error of bpe" not in told
+    assert "bug in bpe" not in told
     assert "</s>" not in told.split("tokens")[1].splitlines()[-1]
     assert call("inspect", "-t", file, "-T", TEXT).text.startswith("a|</s|>|a\n\n4 6 3 4\n")
 

@@ -275,11 +275,7 @@ def test_a_folder_has_its_map_beside_it(desk):
             "the tokenizer's ids run to 261: it cannot be extended to 262 tokens",
             None,
         ),
-        (
-            ("--extend", "none.txt", "-s", "300"),
-            "cannot read none.txt: no such file",
-            "--text takes a text itself",
-        ),
+        (("--extend", "none.txt", "-s", "300"), "cannot read none.txt: no such file", None),
         (("--merge", "nothing.json"), "cannot read nothing.json: no such file", None),
         (("--add-tokens", "nothing"), "cannot read nothing: no such file", None),
     ],

@@ -229,6 +229,12 @@ def test_a_pattern_that_does_not_compile_in_the_regex_module(algorithm):
         ),
         (("-a", "maxmatch", "--set", "rounds=0"), "rounds must be from 1 to 100, not 0", None),
         (("-a", "bpe", "-s", "9", "--special", "a", "--special", "a"), "the special token 'a' is given twice", None),
+        # It was called given twice.
+        (
+            ("-a", "unigram", "-s", "9", "--special", "<unk>"),
+            "the model has a token '<unk>' of its own",
+            "leave it out of --special",
+        ),
         (
             ("-a", "bpe"),
             "how many tokens or merges? one of the two is needed",

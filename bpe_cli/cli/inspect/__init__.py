@@ -124,7 +124,7 @@ def run(
         from bpe_cli.cli.inspect.data import show_data
 
         if options.typed("special", special) is not None:
-            raise UsageError(f"--special is for texts, and {data} holds ids", hint="bpe decode gives back the text")
+            raise UsageError(f"--special is for texts, and {data} holds ids", hint="bpe decode turns them into text")
         if tokenizer is None and given_in(reading):
             raise UsageError("--pattern, --add-special and --inference need a tokenizer here", hint="name it with -t")
         show_data(data, None if tokenizer is None else reading.choice_of(tokenizer), shown, documents, screen)

@@ -53,7 +53,7 @@ def show_data(
     shown = as_typed(shown, but=("ids", "documents", "full", "json"))
     given = [*shown.given(), *given_in(documents)]
     if idle := next((name for name in given if name not in ("--ids", "--html", "--svg", "--png")), None):
-        raise UsageError(f"{idle} is for texts, and {path} holds ids", hint="bpe decode gives back the text")
+        raise UsageError(f"{idle} is for texts, and {path} holds ids", hint="bpe decode turns them into text")
     wanted = None if shown.documents is None else rows_of(shown.documents)
     if option := "--token" if shown.token else "--corpus" if shown.corpus else shown.sectioned:
         raise UsageError(f"{option} is for a report on a tokenizer, and {path} holds ids")

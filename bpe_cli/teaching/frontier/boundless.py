@@ -26,12 +26,12 @@ from bpe_cli.teaching.frontier.words import Words
 Pair = tuple[bytes, bytes]
 
 MAY_JOIN = regex.compile(r"^(?=.+\p{L})(?:\p{L}\p{M}*|[ _'’])+$")
-"""Letters with their marks, spaces, underscores, apostrophes, and something before some letter: not ``a`` alone."""
+"""Letters with their marks, spaces, underscores and apostrophes, with something before some letter: not just ``a``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Two tokens of a word became one."""
+    """A merge of two tokens in words."""
 
     pair: Pair
     count: int
@@ -39,7 +39,7 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """A token was taken out of all words; ``count`` is that of the merge that caused it."""
+    """The removal of a token from all words; ``count`` is that of the merge that caused it."""
 
     token: bytes
     count: int
@@ -47,7 +47,7 @@ class Deletion:
 
 @dataclass(frozen=True, slots=True)
 class Supermerge:
-    """Two neighbouring pieces, or superwords, became one."""
+    """A merge of two neighbouring pieces or superwords."""
 
     pair: Pair
     count: int
@@ -69,7 +69,7 @@ def may_join(piece: bytes) -> bool:
 
 
 def pairs_of(word: Sequence[bytes]) -> Iterator[Pair]:
-    """Yield the pairs of neighbours; of a run of one token, every second pair.
+    """Yield the pairs of neighbours; in a run of one token, only every second pair.
 
     >>> [len(list(pairs_of([b"a"] * length))) for length in range(2, 7)]
     [1, 1, 2, 2, 3]
@@ -84,7 +84,7 @@ def pairs_of(word: Sequence[bytes]) -> Iterator[Pair]:
 
 
 def best_of(counts: Mapping[Pair, int]) -> tuple[int, Pair | None]:
-    """Return the highest count and its pair, the smallest of several; -1 and None if there is none.
+    """Return the highest count and its pair (among equals, the smallest); -1 and None if there are no pairs.
 
     >>> best_of({(b"b", b"a"): 2, (b"a", b"b"): 2, (b"a", b"a"): 1}), best_of({})
     ((2, (b'a', b'b')), (-1, None))
@@ -114,7 +114,7 @@ def split_word(word: tuple[bytes, ...], token: bytes, parts: tuple[bytes, ...]) 
 
 
 class Training:
-    """A training: ``events`` runs it, ``vocabulary`` is what it has made so far, by id.
+    """A training run: ``events`` runs it, ``vocabulary`` is what it has made so far, by id.
 
     >>> training = Training([[" of", " the"], [" of", " the"], [" of", "!"]], vocab_size=262, threshold=0.9)
     >>> for event in training.events():
@@ -136,11 +136,11 @@ class Training:
         """Count the pieces, and lay the documents out.
 
         Args:
-            documents: Each as its pieces.
-            vocab_size: How many tokens to stop at, 256 bytes and deleted ones counted.
-            threshold: The share of a token's occurrences that one merge must take for the token to be deleted; of a
-                single byte none is.
-            blow_up: Whether a deleted token becomes single bytes (the paper), or the first pair that made it.
+            documents: The documents, each as its pieces.
+            vocab_size: The number of tokens to stop at, including the 256 bytes and deleted tokens.
+            threshold: A token is deleted if one merge takes at least this share of its occurrences; single bytes are
+                never deleted.
+            blow_up: Whether a deleted token becomes single bytes (as in the paper), or the pair that first made it.
         """
         self.vocab_size, self.threshold, self.blow_up = vocab_size, threshold, blow_up
         self.vocabulary = dict.fromkeys(bytes([byte]) for byte in range(256))  # by id, and quick to ask
@@ -188,14 +188,14 @@ class Training:
                 return
 
     def add(self, product: bytes) -> None:
-        """Give a product an id. After that, other pairs that would make the same product are skipped."""
+        """Give a product an id. From then on, other pairs that would make the same product are skipped."""
         self.vocabulary[product] = None
         for place in range(1, len(product)):
             self.words.forget((product[:place], product[place:]))
             self.stretches.forget((product[:place], product[place:]))
 
     def merge(self, pair: Pair, count: int) -> Iterator[Merge | Deletion]:
-        """Merge a pair in all words, and delete the parts that it took nearly all of."""
+        """Merge a pair in all words, and delete its parts if it took nearly all of their occurrences."""
         product = b"".join(pair)
         before = [self.occurrences[part] for part in pair]
         length = self.words.length
@@ -215,7 +215,7 @@ class Training:
             self.unlock(product)
 
     def delete(self, token: bytes) -> None:
-        """Take a token out of all words; it stays in the vocabulary, and unlocked in the documents."""
+        """Remove a token from all words; it stays in the vocabulary, and stays unlocked in the documents."""
         parts = in_bytes(token) if self.blow_up else self.first_pairs[token]
         for number, word in enumerate(self.words.words):
             if token in word:
@@ -242,13 +242,13 @@ class Training:
 
 
 def encode(pieces: Sequence[str], events: Sequence[Event], *, blow_up: bool = True) -> list[bytes]:
-    """Encode a document: of the events that it allows, apply the first that comes after the last one, everywhere.
+    """Encode a document: of the events that it allows, apply the first one after the last one, everywhere, and repeat.
 
-    A supermerge joins any two neighbours that are one token each: what was unlocked when it was learnt is not asked.
+    A supermerge joins any two neighbours that are one token each, whatever was unlocked when it was learnt.
 
     Args:
-        pieces: The document's pieces.
-        events: What was learnt.
+        pieces: The pieces of the document.
+        events: The learnt events.
         blow_up: As in training.
 
     >>> training = Training([[" of", " the"], [" of", " the"], [" of", "!"]], vocab_size=262, threshold=0.9)
@@ -260,7 +260,7 @@ def encode(pieces: Sequence[str], events: Sequence[Event], *, blow_up: bool = Tr
 
 
 class Encoder:
-    """The events, by what they concern; see ``encode``. A pair or a token has its last event alone."""
+    """The events by pair and by token; see ``encode``. Only the last event of a pair or a token counts."""
 
     def __init__(self, events: Sequence[Event], *, blow_up: bool = True) -> None:
         """Number the events."""

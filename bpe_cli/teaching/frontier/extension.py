@@ -1,4 +1,4 @@
-"""Learn more merges after those of a tokenizer, and order its tokens by how well one can do without them.
+"""Learn more merges after those of a tokenizer, and order its tokens by how easily they can be spared.
 
 Source: Purason et al., "Teaching Old Tokenizers New Words: Efficient Tokenizer Adaptation for Pre-trained Models",
 arXiv:2512.03989; taidopurason/tokenizer-extension at 15e9ed7. Merges made from the vocabulary alone are those of
@@ -22,7 +22,7 @@ Pair = tuple[str, str]
 
 
 def ranks_of(merges: Iterable[Pair]) -> dict[Pair, int]:
-    """Return the place of each merge; of one that is there twice the first.
+    """Return the place of each merge; the first one if a merge is there twice.
 
     >>> ranks_of([("a", "b"), ("b", "c"), ("a", "b")])
     {('a', 'b'): 0, ('b', 'c'): 1}
@@ -31,7 +31,7 @@ def ranks_of(merges: Iterable[Pair]) -> dict[Pair, int]:
 
 
 def segment(word: str, ranks: Mapping[Pair, int]) -> tuple[list[str], list[Pair]]:
-    """Merge the neighbours of a word whose merge comes first, again and again; return the tokens, and the merges made.
+    """Apply the merge that comes first in the list, again and again; return the tokens, and the merges made.
 
     >>> segment("abab", {("a", "b"): 0, ("ab", "a"): 1})
     (['ab', 'ab'], [('a', 'b'), ('a', 'b')])
@@ -50,10 +50,10 @@ def learn(
     """Return merges learnt on top of others: plain byte-pair encoding of what those make of the pieces.
 
     Args:
-        pieces: With their frequencies.
-        merges: Those of the tokenizer.
-        number: How many new tokens they are to make; fewer, if no pairs are left.
-        max_token_length: How many characters a new token may have; a pair that is longer is left out.
+        pieces: Pieces with their frequencies.
+        merges: The merges of the tokenizer.
+        number: The number of new tokens to make; there are fewer if no pairs are left.
+        max_token_length: The number of characters that a new token may have; longer pairs are left out.
 
     Ties go to the smallest text.
 
@@ -81,7 +81,7 @@ def learn(
 
 
 def merges_of_vocabulary(known: Collection[str], new: Iterable[str]) -> list[Pair]:
-    """Return all merges that make new tokens of known ones: all splits, those with the longest left part first.
+    """Return all merges of two known tokens that make the new tokens, each one's longest left part first.
 
     >>> merges_of_vocabulary({"a", "b", "c", "ab", "bc", "abc"}, ["ab", "abc"])
     [('a', 'b'), ('ab', 'c'), ('a', 'bc')]
@@ -96,12 +96,12 @@ def merges_of_vocabulary(known: Collection[str], new: Iterable[str]) -> list[Pai
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """How tokens are made of each other.
+    """How tokens are made from each other.
 
     Attributes:
         splits: The last merge of each token that merges make.
-        unreachable: Tokens that merges do not make of their own text.
-        uses: In how many splits of other tokens each token is.
+        unreachable: Tokens that merges do not make from their own text.
+        uses: The number of splits of other tokens that each token is part of.
     """
 
     splits: dict[str, Pair]
@@ -109,12 +109,12 @@ class Structure:
     uses: Counter[str]
 
     def is_leaf(self, token: str) -> bool:
-        """Return whether no other token is made of a token, and it is not of the alphabet."""
+        """Return whether no other token is made from a token, and it is not in the alphabet."""
         return not self.uses[token] and (token in self.splits or token in self.unreachable)
 
 
 def structure_of(tokens: Iterable[str], merges: Sequence[Pair]) -> Structure:
-    """Find how tokens are made of each other, by making each of its characters.
+    """Find how tokens are made from each other, by making each one from its characters.
 
     >>> structure_of(["a", "b", "c", "ab", "bc", "abc", "cb"], [("a", "b"), ("b", "c"), ("ab", "c")])
     Structure(splits={'ab': ('a', 'b'), 'bc': ('b', 'c'), 'abc': ('ab', 'c')}, unreachable={'cb'}, \
@@ -137,10 +137,10 @@ def leaves_by(
     """Yield tokens in the order of pruning: always a leaf, so that no token loses its parts.
 
     Args:
-        tokens: By id.
-        merges: In order.
-        frequencies: How often each token occurs. The rarest leaf goes first, and its parts then occur as often more;
-            of equals the highest id. Without frequencies it is the highest id always.
+        tokens: The tokens by id.
+        merges: The merges in order.
+        frequencies: How often each token occurs. The rarest leaf goes first, and its count is added to those of its
+            parts; among equals, the highest id goes first. Without frequencies, it is always the highest id.
 
     >>> tokens, merges = ["a", "b", "c", "ab", "bc", "abc"], [("a", "b"), ("b", "c"), ("ab", "c")]
     >>> list(leaves_by(tokens, merges)), list(leaves_by(tokens, merges, {"abc": 2, "bc": 3, "ab": 2}))
@@ -169,7 +169,7 @@ def leaves_by(
 
 
 def by_frequency(tokens: Sequence[str], frequencies: Mapping[str, int]) -> list[str]:
-    """Return all tokens, the rarest first; of equals the highest id.
+    """Return all tokens, the rarest first; among equals, the highest id first.
 
     >>> by_frequency(["a", "b", "ab", "ba"], {"a": 2, "b": 1})
     ['ba', 'ab', 'b', 'a']
@@ -179,9 +179,9 @@ def by_frequency(tokens: Sequence[str], frequencies: Mapping[str, int]) -> list[
 
 
 def by_merges(tokens: Sequence[str], merges: Sequence[Pair], pieces: Mapping[str, int]) -> list[str]:
-    """Return all tokens, those first that encoding needs least: as tokens, and as parts of what it merges on the way.
+    """Return all tokens, those first that encoding needs least, as tokens or as parts of merges on the way.
 
-    Of equals the longest goes first, then the highest id.
+    Among equals, the longest comes first, then the highest id.
 
     >>> by_merges(["a", "b", "c", "ab", "abc"], [("a", "b"), ("ab", "c")], {"abc": 1, "a": 1})
     ['abc', 'ab', 'c', 'b', 'a']

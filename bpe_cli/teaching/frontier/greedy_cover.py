@@ -1,11 +1,11 @@
 """Choose the tokens that cover most of the words, one after the other, without merges.
 
 Source: Lim, Choo and Lauw, "A Partition Cover Approach to Tokenization", arXiv:2501.06246; package greedtok 0.14.1
-(PyPI), ``pco_tokenizer.cpp`` and ``greedy_encoder.cpp``. Which of several tokens with the same score and length comes
-first is left to a hash table there; here it is the smallest. There, tokens that save nothing are chosen in the end.
+(PyPI), ``pco_tokenizer.cpp`` and ``greedy_encoder.cpp``. There, a hash table decides between tokens with the same score
+and length; here, the smallest comes first. There, tokens that save nothing are chosen at the end.
 
-Placing a token in a word makes one piece of all that lies in it. What it saves is how many pieces were there, single
-bytes and placed tokens, less one. It may lie over placed tokens, but it must not cut one.
+Placing a token in a word makes everything inside it one piece. It saves the number of pieces that were there, single
+bytes and placed tokens, minus one. It may cover placed tokens, but must not cut one.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from itertools import pairwise
 from typing import TypeVar
 
 Mark = tuple[int, int] | None
-"""What covers a byte: the token's rank, and which of its places in the word it is; None for nothing."""
+"""What covers a byte: the token's rank, and the number of its place in the word; None for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A token that was chosen, and how many pieces fewer all words have by it."""
+    """A token that was chosen, and by how many pieces it makes all words shorter."""
 
     token: bytes
     score: int
 
 
 def cuts(marks: Sequence[object], place: int) -> bool:
-    """Return whether an edge at a place lies inside what is placed.
+    """Return whether an edge at a place is inside a placed token.
 
     >>> [cuts([None, (1, 0), (1, 0), (1, 1)], place) for place in range(5)]
     [False, False, True, False, False]
@@ -47,10 +47,10 @@ def pieces_in(marks: Sequence[Mark]) -> int:
 
 
 class Cover:
-    """The words, and what covers them.
+    """The words, and the tokens that cover them.
 
     Attributes:
-        scores: Of each candidate, what placing it in all words saves.
+        scores: For each candidate, how many pieces placing it in all words saves.
 
     >>> cover = Cover({b"abab": 3, b"abc": 2})
     >>> cover.best(), cover.scores[b"abab"], cover.scores[b"abc"]
@@ -59,7 +59,7 @@ class Cover:
     >>> cover.best(), cover.scores[b"ab"]
     (Step(token=b'abc', score=4), 2)
 
-    In ``abab`` the token ``ab`` would cut what is placed now, so it saves something in ``abc`` alone.
+    In ``abab``, the token ``ab`` would now cut a placed token, so it saves something only in ``abc``.
     """
 
     def __init__(
@@ -70,13 +70,13 @@ class Cover:
         min_word_count: int = 1,
         reserved: Collection[bytes] = (),
     ) -> None:
-        """Find the candidates: all that is in the words.
+        """Find the candidates: all substrings of the words.
 
         Args:
-            words: With their frequencies.
+            words: The words with their frequencies.
             max_token_length: Tokens are shorter than this.
-            min_word_count: Words that are rarer are left out.
-            reserved: What is no candidate.
+            min_word_count: Rarer words are left out.
+            reserved: Texts that are not candidates.
         """
         self.max_token_length = max_token_length
         frequent = {word: count for word, count in words.items() if count >= min_word_count}
@@ -94,7 +94,7 @@ class Cover:
         self.placed: list[bytes] = []
 
     def gains_in(self, number: int) -> dict[bytes, int]:
-        """Return what each candidate saves in one word, all its places that do not overlap together."""
+        """Return how much each candidate saves in one word, at all of its places that do not overlap."""
         word, count, marks = self.words[number], self.counts[number], self.marks[number]
         gains: dict[bytes, int] = {}
         ends: dict[bytes, int] = {}
@@ -109,7 +109,7 @@ class Cover:
         return gains
 
     def best(self) -> Step | None:
-        """Return the candidate that saves most; of several the shortest, then the smallest. None if none saves any."""
+        """Return the candidate that saves most; among equals, the shortest, then the smallest; or None."""
         most = max(self.scores.values(), default=0)
         if not most:
             return None
@@ -117,12 +117,12 @@ class Cover:
         return Step(min(tied, key=lambda token: (len(token), token)), most)
 
     def ranked(self) -> list[tuple[bytes, int]]:
-        """Return the candidates that save something, with what, the best first."""
+        """Return the candidates that save something, with how much, the best first."""
         saving = ((token, score) for token, score in self.scores.items() if score)
         return sorted(saving, key=lambda item: (-item[1], len(item[0]), item[0]))
 
     def pieces(self, number: int) -> tuple[bytes, ...]:
-        """Return the pieces that a word is.
+        """Return the pieces of a word.
 
         >>> cover = Cover({b"lower": 1})
         >>> cover.place(b"low")
@@ -134,7 +134,7 @@ class Cover:
         return tuple(word[start:end] for start, end in pairwise([*places, len(word)]))
 
     def place(self, token: bytes) -> None:
-        """Place a token in all words, wherever it cuts nothing; it is no candidate any more."""
+        """Place a token in all words, wherever it cuts nothing; it is then no longer a candidate."""
         self.placed.append(token)
         rank = len(self.placed)
         for number in self.words_with.get(token, ()):
@@ -147,7 +147,7 @@ class Cover:
         del self.scores[token]
 
     def place_in(self, number: int, token: bytes, rank: int) -> None:
-        """Mark what a token covers of one word, from left to right."""
+        """Mark what a token covers in one word, from left to right."""
         word, marks = self.words[number], self.marks[number]
         running = 0
         start = word.find(token)
@@ -162,13 +162,13 @@ class Cover:
 def learn(
     words: Mapping[bytes, int], tokens: int, *, max_token_length: int = 255, min_word_count: int = 1
 ) -> Iterator[Step]:
-    """Yield the tokens that are chosen, until there are so many, or none saves anything.
+    """Yield the chosen tokens, until there are enough of them, or none saves anything.
 
     Args:
-        words: With their frequencies.
-        tokens: How many.
+        words: The words with their frequencies.
+        tokens: The number of tokens to choose.
         max_token_length: Tokens are shorter than this.
-        min_word_count: Words that are rarer are left out.
+        min_word_count: Rarer words are left out.
 
     >>> [step.token for step in learn({b"lower": 3, b"low": 4, b"er": 1}, 3)]
     [b'low', b'lower', b'er']
@@ -183,7 +183,7 @@ Text = TypeVar("Text", str, bytes)
 
 
 def beginnings_of(tokens: Iterable[Text]) -> set[Text]:
-    """Return all beginnings of tokens.
+    """Return all prefixes of tokens.
 
     >>> sorted(beginnings_of(["low", "er"]))
     ['e', 'er', 'l', 'lo', 'low']
@@ -192,7 +192,7 @@ def beginnings_of(tokens: Iterable[Text]) -> set[Text]:
 
 
 def stretches_of(piece: Text, beginnings: set[Text]) -> Iterator[tuple[int, int]]:
-    """Yield the stretches of a piece that no token goes on over the ends of; as far as beginnings of tokens tell.
+    """Yield the stretches of a piece whose ends no token crosses, as far as the prefixes of tokens show.
 
     >>> list(stretches_of("ababx", beginnings_of(["ab", "abx"]))), list(stretches_of("abax", {"ab", "ba"}))
     ([(0, 2), (2, 5)], [(0, 3), (3, 4)])
@@ -211,9 +211,9 @@ def stretches_of(piece: Text, beginnings: set[Text]) -> Iterator[tuple[int, int]
 
 
 def laid(stretch: Text, ranks: Mapping[Text, int], longest: int | None = None) -> Iterator[tuple[int, int, int]]:
-    """Yield (rank, start, end) of tokens in the order in which they are laid over a stretch.
+    """Yield (rank, start, end) of each token, in the order in which tokens are laid over a stretch.
 
-    Two places of one token side by side count as one that must not be cut: so has the package's code.
+    Two adjacent places of one token count as one that must not be cut, as in the package's code.
 
     Args:
         stretch: The text.
@@ -238,10 +238,10 @@ def laid(stretch: Text, ranks: Mapping[Text, int], longest: int | None = None) -
 
 
 class Encoder:
-    """Encodes pieces with tokens in the order chosen.
+    """Encode pieces with tokens in the order in which they were chosen.
 
     Attributes:
-        tokens: By id: those chosen, then the bytes that are none of them.
+        tokens: The tokens by id: the chosen ones, then the bytes that are not among them.
 
     >>> encoder = Encoder([b"low", b"lower", b"er"])
     >>> encoder.encode(b"lowered"), encoder.encode(b"slower"), encoder.encode(b"lowe")
@@ -256,12 +256,12 @@ class Encoder:
         self.beginnings = beginnings_of(token for token in chosen if len(token) > 1)
 
     def encode(self, piece: bytes) -> list[bytes]:
-        """Return the tokens of a piece: of each stretch that a token may lie over."""
+        """Return the tokens of a piece, stretch by stretch."""
         stretches = stretches_of(piece, self.beginnings)
         return [token for start, end in stretches for token in self.encode_stretch(piece[start:end])]
 
     def encode_stretch(self, stretch: bytes) -> list[bytes]:
-        """Place tokens in the order of their ranks; a stretch that is a token is that, whatever the others."""
+        """Place tokens in the order of their ranks; a stretch that is itself a token becomes that token."""
         if stretch in self.ranks:
             return [stretch]
         marks: list[int | None] = [None] * len(stretch)

@@ -2,20 +2,20 @@
 
 Source: Land, "MinGram", arXiv:2606.27019; sanderland/script_tok at 0e24de7, ``script_bpe/tokenizers/mingram``.
 
-Byte-pair encoding begins, with a tenth more tokens than are wanted. Then each piece is segmented into as few of them as
-possible, and uses are counted (hard expectation maximisation): tokens without any go. After two rounds the least used
-tokens go, and two more rounds settle the scores, by which segmentations with equally many tokens are told apart: the
+Byte-pair encoding makes a tenth more tokens than are wanted. Then each piece is segmented into as few of them as
+possible, and uses are counted (hard expectation maximisation): unused tokens are dropped. After two rounds, the least
+used tokens are dropped, and two more rounds settle the scores, which decide between equally short segmentations: the
 sum over a segmentation of delta * ln(p) - 1, where p is a token's share of all uses.
 
 Here a score is a *cost*, a whole number: 10^12 * (1 - delta * ln(p)), rounded. Sums are then exact, and equally good
-segmentations are equal. The code adds floating-point numbers, and takes what differs by less than 10^-12 as equal.
+segmentations are equal. The code adds floating-point numbers, and treats differences below 10^-12 as ties.
 
-Two rules are others than the code's, on purpose:
+Two rules differ from the code on purpose:
 
-- Of equally good segmentations the one wins whose last token is the longest, and so on to the left. The code takes the
-  shortest last token. A unigram model, as files hold it, decides as here, so training sees what encoding does.
-- A byte that is never used has 100 in place of -ln(p), which the code gives it when it reads a file. In training, the
-  code has infinity there. All segmentations with that byte are then equal, and it may take one with more tokens.
+- Among equally good segmentations, the one whose last token is longest wins, and so on to the left. The code takes the
+  shortest last token. A unigram model, as it is stored in files, decides as here, so training matches encoding.
+- A byte that is never used gets 100 for -ln(p), as in the code when it reads a file. In training, the
+  code uses infinity, so that all segmentations with that byte are equal, and it may take one with more tokens.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from typing import Literal
 from bpe_cli.teaching import bpe
 
 UNIT = 10**12
-"""What a token costs, besides what its probability adds."""
+"""The cost of a token, before its probability is added."""
 
 NEVER = 100.0
-"""What stands for -ln(p) of a byte that is never used."""
+"""The value of -ln(p) for a byte that is never used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What a step leaves.
+    """The result of a step.
 
     Attributes:
         kind: The ``seeds``; an ``expectation``, which counts uses; or the ``pruning``.
-        uses: The tokens, bytes first and the others as they were learnt, with how often each is used.
-        costs: What each costs.
+        uses: The tokens, bytes first and then the others in the order learnt, with how often each is used.
+        costs: The cost of each.
     """
 
     kind: Literal["seeds", "expectation", "pruning"]
@@ -49,12 +49,12 @@ class Round:
     costs: Mapping[bytes, int]
 
     def tokens(self) -> list[bytes]:
-        """Return the tokens in the order of their ids: single bytes, then the most used; equals as they were learnt."""
+        """Return the tokens in the order of their ids: single bytes, then by use; equals in the order learnt."""
         return sorted(self.uses, key=lambda token: (len(token) > 1, -self.uses[token] * (len(token) > 1)))
 
 
 def costs_of(uses: Mapping[bytes, int], delta: float = 1e-5) -> dict[bytes, int]:
-    """Return what tokens cost.
+    """Return the costs of tokens.
 
     >>> costs_of({b"a": 1, b"ab": 3, b"b": 0})
     {b'a': 1000013862944, b'ab': 1000002876821, b'b': 1001000000000}
@@ -65,11 +65,11 @@ def costs_of(uses: Mapping[bytes, int], delta: float = 1e-5) -> dict[bytes, int]
 
 
 def segment(piece: bytes, costs: Mapping[bytes, int]) -> list[bytes]:
-    """Return the tokens of the segmentation that costs the least; of several, that with the longest last token.
+    """Return the tokens of the segmentation that costs least; among equals, the one with the longest last token.
 
     Args:
         piece: Any bytes.
-        costs: What each token costs; every byte of the piece is one.
+        costs: The cost of each token; every byte of the piece must be one.
 
     >>> segment(b"abc", {b"a": 9, b"b": 9, b"c": 9, b"ab": 10, b"bc": 10})
     [b'a', b'bc']
@@ -100,7 +100,7 @@ def seeds_of(
     max_token_length: int | None = None,
     allow: Callable[[bytes], bool] | None = None,
 ) -> dict[bytes, int]:
-    """Return the tokens of byte-pair encoding, with how often each stands in the pieces at its end; at least 1.
+    """Return the tokens of byte-pair encoding, with how often each occurs in the pieces at the end; at least 1.
 
     >>> seeds_of({b"abc": 6, b"bc": 3, b"ab": 1}, [b"a", b"b", b"c"], 6)
     {b'a': 1, b'b': 1, b'c': 1, b'bc': 3, b'abc': 6, b'ab': 1}
@@ -123,7 +123,7 @@ def seeds_of(
 
 
 def expectation(pieces: Mapping[bytes, int], before: Round, delta: float) -> Round:
-    """Segment all pieces, count the uses of each token, and forget the tokens without any; bytes stay."""
+    """Segment all pieces, count the uses of each token, and drop unused tokens; bytes stay."""
     uses = dict.fromkeys(before.uses, 0)
     for piece, count in pieces.items():
         for token in segment(piece, before.costs):
@@ -133,7 +133,7 @@ def expectation(pieces: Mapping[bytes, int], before: Round, delta: float) -> Rou
 
 
 def pruning(before: Round, vocab_size: int) -> Round:
-    """Forget the least used tokens, of equals those that were learnt last; bytes stay. Costs stay as they are."""
+    """Drop the least used tokens, among equals those learnt last; bytes stay. Costs do not change."""
     kept = set(before.tokens()[:vocab_size])
     uses = {token: count for token, count in before.uses.items() if token in kept}
     return Round("pruning", uses, {token: before.costs[token] for token in uses})
@@ -147,16 +147,16 @@ def train(
     rounds: int = 2,
     delta: float = 1e-5,
 ) -> Iterator[Round]:
-    """Yield each step of a training; the last one has the tokens and their costs.
+    """Yield each step of a training run; the last one has the tokens and their costs.
 
     Args:
-        pieces: What is segmented, with how often each piece occurs.
-        vocab_size: How many tokens to end with at most.
-        seeds: The tokens to begin with, each with how often it is used; all bytes of the pieces are among them.
-        rounds: How often uses are counted before the pruning, and again after it.
-        delta: What -ln(p) costs, in tokens.
+        pieces: The pieces to segment, with how often each occurs.
+        vocab_size: The maximum number of tokens at the end.
+        seeds: The tokens to begin with, each with how often it is used; they include all bytes of the pieces.
+        rounds: How many times uses are counted before pruning, and again after it.
+        delta: The cost of one unit of -ln(p), in tokens.
 
-    Byte-pair encoding makes ``bc``, ``abc`` and ``ab``. All are used, ``ab`` least; without it the piece ``ab`` is two
+    Byte-pair encoding makes ``bc``, ``abc`` and ``ab``. All are used, ``ab`` least; without it, the piece ``ab`` is two
     bytes:
 
     >>> pieces = {b"abc": 6, b"bc": 3, b"ab": 1}

@@ -3,9 +3,9 @@
 Source: Foroutan et al., "Parity-Aware Byte-Pair Encoding", arXiv:2508.04796; cimeister/parity-aware-bpe at 9e31091,
 ``parity_aware_learn_bpe.py``. Every merge is made in all languages, whoever chose it.
 
-Which language is the worst is said either by a *development set*, texts that say the same in all languages: the one
-that needs most tokens there; or by *ratios*: the one whose training text has shrunk least, measured against what is
-wished for. The variant with a *window* passes over a language that has chosen too often lately, and the hybrid begins
+The worst language is determined either by a *development set*, texts that say the same in all languages: it is the one
+that needs the most tokens there; or by *ratios*: it is the one whose training text has shrunk least, compared with what
+is desired. The variant with a *window* passes over a language that has chosen too often lately, and the hybrid begins
 with *shared* merges, which are simply the most frequent of all languages together.
 
 A word is a tuple of symbols. The paper writes pieces in the visible byte alphabet.
@@ -28,9 +28,9 @@ class Step:
     """One merge.
 
     Attributes:
-        pair: What was merged.
+        pair: The merged pair.
         language: The number of the language that chose; None for a shared merge.
-        counts: How often the pair stood in each language.
+        counts: How often the pair occurred in each language.
     """
 
     pair: Pair
@@ -40,9 +40,9 @@ class Step:
 
 @dataclass(slots=True)
 class Window:
-    """Remember who chose lately, and pass over whoever did so too often.
+    """Remember which languages chose lately, and pass over those that did so too often.
 
-    The share of a language is counted of the whole window, also while that is not full. If all are over the limit the
+    The share of a language is that of the whole window, even while that is not full. If all are over the limit, the
     paper's code crashes; here it is an error.
 
     >>> window = Window(size=4, limit=0.5)
@@ -75,7 +75,7 @@ class Window:
 
 
 def most_frequent(counts: Mapping[Pair, int]) -> Pair | None:
-    """Return the most frequent pair, of several the one with the largest text; None if there is none.
+    """Return the most frequent pair; among equals, the one with the largest text. None if there are no pairs.
 
     >>> most_frequent({("a", "b"): 2, ("b", "a"): 2, ("c", "c"): 1})
     ('b', 'a')
@@ -99,27 +99,27 @@ def learn(
     preload: Sequence[Pair] = (),
     pass_over: bool = False,
 ) -> Iterator[Step]:
-    """Yield merges, until so many are made or the pair that is chosen is too rare.
+    """Yield merges, until there are enough of them or the chosen pair is too rare.
 
-    That ends the training, even if other languages have frequent pairs left: so has the paper's code. With
-    ``pass_over``, which is not in the paper, only languages that have frequent pairs left are looked at.
+    That ends the training, even if other languages have frequent pairs left, as in the paper's code. With
+    ``pass_over``, which is not in the paper, only languages with frequent pairs are considered.
 
     Args:
         training: For each language, its words with their frequencies.
-        merges: How many to learn.
+        merges: The number of merges to learn.
         development: For each language, the words of its development set.
-        ratios: For each language, what its compression is divided by; instead of a development set.
-        shared_merges: How many of the merges, at the beginning, all languages choose together.
+        ratios: For each language, the number that its compression is divided by; instead of a development set.
+        shared_merges: How many merges, at the beginning, all languages choose together.
         window: How many choices the window remembers; None for no window.
-        alpha: A language may have chosen ``alpha / languages`` of the window. With shared merges their sum counts
-            as one language more.
-        min_frequency: A chosen pair that is rarer ends the training.
+        alpha: A language may have made ``alpha / languages`` of the choices in the window. All shared merges together
+            count as one more language.
+        min_frequency: A rarer chosen pair ends the training.
         preload: Merges made before, which are not yielded.
         pass_over: Whether a language that has no frequent pair left is passed over. If all others have then chosen
             too often for the window, the worst of them chooses all the same.
 
     Raises:
-        ValueError: if it is not exactly one of ``development`` and ``ratios``; or in a window that nobody passes.
+        ValueError: if not exactly one of ``development`` and ``ratios`` is given, or the window lets no language pass.
 
     >>> english, german = {("t", "h", "e"): 9, ("a", "t"): 3}, {("d", "i", "e"): 4, ("d", "a"): 2}
     >>> for step in learn([english, german], 3, development=[{("t", "h", "e"): 1}, {("d", "i", "e"): 2}]):

@@ -1,10 +1,10 @@
 """Cut a text into the fewest tokens that its vocabulary allows.
 
 Source: Schmidt et al., "Tokenization Is More Than Compression", arXiv:2402.18376; kensho-technologies/pathpiece at
-1764d9f, ``src/lib.rs``. Nothing cuts the text into pieces before: a token may begin and end at any byte.
+1764d9f, ``src/lib.rs``. The text is not split into pieces first: a token may begin and end at any byte.
 
-The fewest tokens up to each place are found from left to right; where several ways are as short, the rule for ties
-says which last token is kept. ``longest_from_the_left`` is what the paper compares with: greedy, without a second look.
+The fewest tokens up to each place are found from left to right; if several ways are equally short, the rule for ties
+selects the last token. ``longest_from_the_left`` is what the paper compares with: greedy, without looking back.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Text = TypeVar("Text", bytes, Units)
 """A text or a token: in bytes, or a word in units where tokens have marks."""
 
 Draw = Callable[[int], int]
-"""Gives a random number from 1 to its argument."""
+"""Returns a random number from 1 to its argument."""
 
 
 def fewest(text: Text, vocabulary: Collection[Text], draw: Draw | None = None) -> list[Text]:
@@ -27,10 +27,10 @@ def fewest(text: Text, vocabulary: Collection[Text], draw: Draw | None = None) -
     Args:
         text: Any bytes, or the units of a word.
         vocabulary: All tokens.
-        draw: Chooses among equally good last tokens, each with the same chance; without it the longest is taken.
+        draw: Chooses among equally good last tokens, each with the same probability; without it, the longest is taken.
 
     Raises:
-        ValueError: if no tokens give the text.
+        ValueError: if no sequence of tokens gives the text.
 
     The longest token from the left is not always a good beginning:
 
@@ -38,7 +38,7 @@ def fewest(text: Text, vocabulary: Collection[Text], draw: Draw | None = None) -
     >>> longest_from_the_left(b"abcde", vocabulary), fewest(b"abcde", vocabulary)
     ([b'abc', b'd', b'e'], [b'a', b'bcde'])
 
-    ``ab cde`` is as short; ties go to the longer last token, or are drawn:
+    ``ab cde`` is equally short; ties go to the longer last token, or are decided at random:
 
     >>> fewest(b"abcde", vocabulary, draw=lambda ways: 2)
     [b'ab', b'cde']
@@ -74,7 +74,7 @@ def longest_from_the_left(text: bytes, vocabulary: Collection[bytes]) -> list[by
     """Take the longest token again and again.
 
     Raises:
-        ValueError: if it comes to a place where no token begins.
+        ValueError: if it reaches a place where no token begins.
 
     >>> longest_from_the_left(b"abcd", {b"a", b"d", b"ab", b"abc", b"bcd"})
     [b'abc', b'd']

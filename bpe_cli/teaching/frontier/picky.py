@@ -1,16 +1,16 @@
-"""Learn merges, and take a token back once it hardly occurs but as a part of a longer one.
+"""Learn merges, and take a token back once it hardly occurs except as a part of longer ones.
 
 Source: Chizhov et al., "BPE Gets Picky: Efficient Vocabulary Refinement During Tokenizer Training", arXiv:2409.04599;
 pchizhov/picky_bpe at 038fcb9, ``bpe_trainer.py`` and ``picky_tokenize.py``. The published trainer walks through sets
 that are ordered by memory address, so its runs differ; here words are walked in order of first appearance, and ties
 go to the pair that was counted first ("birth") or to the lowest ids.
 
-After the merge of ``a b``, the share of ``a`` that went into it is the merge's count by what ``a`` occurred before. If
-it is more than the threshold, ``a`` is *split* into its parts again, everywhere. A later merge may bring it back.
+After the merge of ``a b``, the share of ``a`` that it took is the merge's count divided by the earlier count of ``a``.
+If this is more than the threshold, ``a`` is *split* into its parts again, everywhere. A later merge may bring it back.
 
-The counts of pairs are the code's, with its slip: where a token is made in a second way (an *additional* merge), the
+Pairs are counted as in the code, with its slip: if a token is made in a second way (an *additional* merge), the
 pairs of its earlier occurrences in the same words are counted twice, and the token counts twice in the size. ``exact``
-trains without: that is what ``bpe train -a picky`` does.
+trains without this slip, as ``bpe train -a picky`` does.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bpe_cli.teaching.stand_in import StandIn
 Pair = tuple[str, str]
 
 SPECIAL = tuple(map(StandIn, ("<PAD>", "<UNK>", "<BOS>", "<EOS>")))
-"""The first tokens. Text that spells their names is text; in the code it is they."""
+"""The first tokens. Text that spells their names is text here; in the code, it becomes these tokens."""
 UNKNOWN = SPECIAL[1]
 WORD_START = "▁"
 
@@ -79,9 +79,9 @@ def words_of(text: str) -> dict[str, int]:
 
 
 def covered_characters(words: Mapping[str, int], coverage: float) -> list[str]:
-    """Return the characters that become tokens, in order of first appearance: all but the rarest.
+    """Return the characters that become tokens, in order of first appearance: all except the rarest.
 
-    On a text so small that less than one of its rarest characters would go, the code removes all. So does this.
+    If a text is so small that not even its rarest character may go, the code removes all characters, and so does this.
 
     >>> covered_characters({"aab": 10, "bc": 1}, 0.9), covered_characters({"aab": 10, "bc": 3}, 0.95)
     (['a', 'b'], [])
@@ -106,7 +106,7 @@ def covered_characters(words: Mapping[str, int], coverage: float) -> list[str]:
 
 
 def pairs_of(word: Sequence[str]) -> Iterator[Pair]:
-    """Yield the pairs of a word, but those with a special token.
+    """Yield the pairs of a word, except those with a special token.
 
     >>> list(pairs_of(["a", "b", UNKNOWN, "c"])), list(pairs_of(["a", "<UNK>"]))
     ([('a', 'b')], [('a', '<UNK>')])
@@ -124,7 +124,7 @@ def split_word(word: tuple[str, ...], token: str, parts: tuple[str, ...]) -> tup
 
 
 class Training:
-    """A training: ``events`` runs it, ``tokens`` is what it has made so far.
+    """A training run: ``events`` runs it, ``tokens`` is what it has made so far.
 
     >>> training = Training({"▁hug": 8, "▁hugs": 2, "▁pug": 3}, vocab_size=13, threshold=0.8)
     >>> list(training.tokens)[4:]
@@ -137,7 +137,7 @@ class Training:
     Split(token='▁h', parts=('▁', 'h'))
     Merge(pair=('▁', 'p'), count=3, merged=3)
 
-    ``▁h`` is used nowhere but in ``▁hug``, so it goes; ``ug`` stays, as ``pug`` has it too.
+    ``▁h`` is used only in ``▁hug``, so it is split; ``ug`` stays, because ``pug`` has it too.
     """
 
     def __init__(
@@ -157,14 +157,14 @@ class Training:
 
         Args:
             words: Words with their frequencies, in order of first appearance.
-            vocab_size: How many tokens to stop at. Additional merges count as tokens, too: fewer may be present.
-            threshold: The share of a token's occurrences that one merge takes at which it is split.
-            coverage: The share of the characters that are to have tokens.
-            tie: Which of the most frequent pairs is merged: the one whose count was begun first, or lowest ids.
-            exact: Whether pairs and tokens are counted once after an additional merge.
-            alphabet: The characters that become tokens, in order of their ids; None for those that ``coverage`` says.
-            min_frequency: A pair that occurs less often is not merged.
-            reserved: Texts that no token has.
+            vocab_size: The number of tokens to stop at. Additional merges also count as tokens: fewer may be present.
+            threshold: A token is split if one merge takes more than this share of its occurrences.
+            coverage: The share of the characters that get tokens.
+            tie: Which of several equally frequent pairs is merged: the one that was counted first, or the lowest ids.
+            exact: Whether pairs and tokens are counted correctly, once, after an additional merge.
+            alphabet: The characters that become tokens, in the order of their ids; None for those of ``coverage``.
+            min_frequency: Pairs that occur less often are not merged.
+            reserved: Texts that no token may have.
         """
         self.vocab_size, self.threshold, self.tie, self.exact = vocab_size, threshold, tie, exact
         self.min_frequency, self.reserved = min_frequency, reserved
@@ -198,7 +198,7 @@ class Training:
                     self.size -= 1
 
     def take(self, pair: Pair) -> Merge:
-        """Merge a pair, and count what it makes."""
+        """Merge a pair, and count the result."""
         count = self.counts.pop(pair)
         product = "".join(pair)
         is_additional = product in self.tokens and self.tokens[product].present
@@ -232,11 +232,11 @@ class Training:
         return min(tied, key=lambda pair: tuple(self.tokens[token].token_id for token in pair), default=None)
 
     def is_hardly_used(self, token: str, merged: int) -> bool:
-        """Return whether a merge took most occurrences of a token, of which ``frequency`` are left."""
+        """Return whether a merge took most occurrences of a token; its ``frequency`` counts those that are left."""
         return len(token) > 1 and merged / (self.tokens[token].frequency + merged) > self.threshold
 
     def replace(self, number: int, word: tuple[str, ...]) -> None:
-        """Cut a word, known by its number, in another way."""
+        """Cut a word, given by its number, in another way."""
         for token in self.words[number]:
             self.words_with[token].discard(number)
         for token in word:
@@ -308,7 +308,7 @@ class Training:
 
 
 class Encoder:
-    """Encodes words: of the events that a word allows, the first that is not before the last one is applied.
+    """Encode words: of the events that a word allows, apply the first one that does not come before the last one.
 
     >>> training = Training({"▁hug": 8, "▁hugs": 2, "▁pug": 3}, vocab_size=13, threshold=0.8)
     >>> events = list(training.events())
@@ -318,11 +318,11 @@ class Encoder:
     """
 
     def __init__(self, present: Mapping[str, bool], events: Sequence[Event]) -> None:
-        """Look up what a pair and a token can become, and when.
+        """Record what each pair and token can become, and when.
 
         Args:
-            present: All tokens; whether each has not been taken back.
-            events: What was learnt.
+            present: For each token, whether it is still there, that is, not taken back.
+            events: The learnt events.
         """
         self.present, self.events = present, events
         self.numbers: dict[Pair | str, list[int]] = {}
@@ -330,14 +330,14 @@ class Encoder:
             self.numbers.setdefault(event.pair if isinstance(event, Merge) else event.token, []).append(number)
 
     def concerning(self, symbols: tuple[str, ...]) -> Iterator[int]:
-        """Yield the numbers of the events of all pairs and tokens that are there."""
+        """Yield the numbers of the events of all pairs and tokens in a word."""
         for pair in pairwise(symbols):
             yield from self.numbers.get(pair, ())
         for token in symbols:
             yield from self.numbers.get(token, ())
 
     def encode(self, word: str) -> list[str]:
-        """Return the tokens of a word, which has its mark of the start."""
+        """Return the tokens of a word, which begins with its mark."""
         if self.present.get(word):
             return [word]
         symbols = tuple(character if character in self.present else UNKNOWN for character in word)

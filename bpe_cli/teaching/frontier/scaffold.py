@@ -1,12 +1,12 @@
-"""Learn merges, and leave out tokens that only help to make others.
+"""Learn merges, and leave out the tokens that only help to make others.
 
 Source: Lian et al., "Scaffold-BPE: Enhancing Byte Pair Encoding for Large Language Models with Simple and Effective
-Scaffold Token Removal", arXiv:2404.17808. After a merge, a part of it that stands more rarely than what comes next is a
-*scaffold*: merges go on with it, and it is not in the vocabulary. What comes next is the most frequent pair, or a
-scaffold that stands more often, which is put back into the vocabulary. In the end scaffolds are split.
+Scaffold Token Removal", arXiv:2404.17808. After a merge, a part that occurs less often than the next candidate is a
+*scaffold*: merges go on using it, but it is not in the vocabulary. The next candidate is the most frequent pair, or a
+scaffold that occurs more often, which is then put back into the vocabulary. At the end, scaffolds are split.
 
-Ours, where the paper says nothing: characters are never scaffolds; of equals, a scaffold is put back before a pair is
-merged; a scaffold that a merge makes in a second way is put back; a token is split as it was first made.
+Our choices, where the paper says nothing: characters are never scaffolds; among equals, a scaffold is put back before a
+pair is merged; a scaffold that a merge makes from other parts is put back; a token is split as it was first made.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bpe_cli.teaching.frontier.picky import Event, Split
 
 
 class Training(picky.Training):
-    """A training: ``events`` runs it, ``tokens`` is what it has made so far; scaffolds are not ``present``.
+    """A training run: ``events`` runs it, ``tokens`` is what it has made so far; scaffolds are not ``present``.
 
     >>> training = Training({"▁hug": 8, "▁hugs": 2, "▁pug": 3}, vocab_size=13, alphabet="▁hugsp")
     >>> for event in training.events():
@@ -29,7 +29,7 @@ class Training(picky.Training):
     Merge(pair=('▁', 'p'), count=3, merged=3)
     Split(token='▁h', parts=('▁', 'h'))
 
-    ``▁h`` is left nowhere, so it is a scaffold; ``ug`` was one until nothing was more frequent than what is left of it.
+    ``▁h`` is left nowhere, so it is a scaffold; ``ug`` was one until nothing occurred more often than it does now.
     """
 
     def __init__(
@@ -45,10 +45,10 @@ class Training(picky.Training):
 
         Args:
             words: Words with their frequencies.
-            vocab_size: How many tokens to stop at, without scaffolds.
+            vocab_size: The number of tokens to stop at, not counting scaffolds.
             alphabet: The characters that become tokens, in order of their ids.
-            min_frequency: A pair that occurs less often is not merged.
-            reserved: Texts that no token has.
+            min_frequency: Pairs that occur less often are not merged.
+            reserved: Texts that no token may have.
         """
         super().__init__(
             words, vocab_size=vocab_size, threshold=1, tie="ids", exact=True, alphabet=alphabet,
@@ -56,7 +56,7 @@ class Training(picky.Training):
         )  # fmt: skip
 
     def events(self) -> Iterator[Event]:
-        """Yield merges, and in the end splits."""
+        """Yield merges, and at the end splits."""
         least = max(1, self.min_frequency)
         while self.size < self.vocab_size:
             pair = self.best_pair()
@@ -85,7 +85,7 @@ class Training(picky.Training):
             yield Split(token, self.split(token))
 
     def scaffolds(self) -> list[str]:
-        """Return the scaffolds, in the order of their ids."""
+        """Return the scaffolds in the order of their ids."""
         return [token for token, each in self.tokens.items() if not each.present]
 
     def frequency(self, token: str) -> int:

@@ -32,7 +32,7 @@ def lines_of(text: bytes) -> list[bytes]:
 
 
 def word_count(token: bytes) -> int:
-    """Count the words of a token: what is between its spaces.
+    """Count the words of a token, that is, the texts between its spaces.
 
     >>> [word_count(token) for token in (b" of the", b"of  ", b"  ")]
     [2, 1, 0]
@@ -41,7 +41,7 @@ def word_count(token: bytes) -> int:
 
 
 def is_superword(token: bytes) -> bool:
-    """Return whether a token goes on behind a space that stands after a word.
+    """Return whether a token has a space after a word.
 
     >>> [is_superword(token) for token in (b" of the", b" of", b"of ", b"a b")]
     [True, False, True, True]
@@ -63,8 +63,8 @@ def may_be(token: bytes, *, max_words: int | None, never_within: Sequence[bytes]
 def inherit(runs: Words, merges: Iterable[Pair]) -> tuple[dict[tuple[bytes, ...], int], list[Pair]]:
     """Apply the merges of the first stage to runs, in their order, each once.
 
-    A pair that has stood in no run at any time until its turn is left out. One whose places earlier merges have used
-    up is kept: it merges nothing.
+    A pair that was in no run at any time before its turn is left out. If earlier merges have used up all its places,
+    a pair is kept, but merges nothing.
 
     Returns:
         The runs, merged; and the merges that were kept.
@@ -84,7 +84,7 @@ def inherit(runs: Words, merges: Iterable[Pair]) -> tuple[dict[tuple[bytes, ...]
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Two stages; each iteration trains anew, and yields the steps of both. Attributes: the arguments of ``train``."""
+    """Two stages; each iteration trains from the start, and yields the steps of both. Attributes: as for ``train``."""
 
     words: bpe.Training[bytes]
     runs: Words
@@ -97,7 +97,7 @@ class Training:
         return self.words.initial
 
     def second(self, merges: Iterable[Pair]) -> tuple[list[Pair], bpe.Training[bytes]]:
-        """Return the merges that the second stage takes over, and what it does with the runs after them."""
+        """Return the merges that the second stage takes over, and the training of the runs after them."""
         runs, kept = inherit(self.runs, merges)
         products = dict.fromkeys(left + right for left, right in kept)
         tokens = [*self.initial, *(product for product in products if product not in self.initial)]
@@ -137,20 +137,20 @@ def train(
     max_token_length: int | None = None,
     allow: Callable[[bytes], bool] | None = None,
 ) -> Training:
-    """Describe a training in two stages; iterate over the result to run it.
+    """Describe a training run in two stages; iterate over the result to run it.
 
     Args:
         words: The pieces of the first pattern, with their counts.
         runs: The pieces of the second pattern, with their counts.
         initial: Tokens that exist before the first merge, numbered from 0.
-        vocab_size: Stop when so many tokens exist.
-        switch: Merges of the first stage.
-        max_words: Most words of a token that the second stage makes; None for any number.
+        vocab_size: Stop at this number of tokens.
+        switch: The number of merges in the first stage.
+        max_words: The maximum number of words in a token of the second stage; None for no limit.
         never_within: Texts that no such token contains.
         min_frequency: End a stage when its most frequent pair occurs less often.
-        tie: Which of the most frequent pairs is taken.
-        max_token_length: Most bytes of a token.
-        allow: Tells of a token's text whether it may be, in both stages.
+        tie: Which of several equally frequent pairs is taken.
+        max_token_length: The maximum length of a token in bytes.
+        allow: Whether a token with this text may be made, in both stages.
 
     >>> training = train({b"ab": 9, b" ab": 9}, {b"ab ab": 9}, initial=[b" ", b"a", b"b"], vocab_size=6, switch=2)
     >>> training.merges()
@@ -170,16 +170,16 @@ def train(
 
 
 def balanced_switch(at: Callable[[int], Training], most: int, *, parts: int = 128) -> int:
-    """Find how many merges stay inside words if both stages are to go equally deep. The rule is ours.
+    """Find the number of merges inside words with which both stages go equally deep. The rule is ours.
 
-    A merge saves as many tokens as its pair is frequent. The later the switch, the rarer is the last pair of the first
+    A merge saves as many tokens as its pair has occurrences. The later the switch, the rarer the last pair of the first
     stage, and the more frequent the last one of the second. Bisection finds the latest switch whose last superword is
-    no more frequent than its last word. Of a second stage that has run out of pairs, that is so; of one without room
-    for a merge, it is not.
+    no more frequent than its last word. This counts as true if the second stage has run out of pairs, and as false if
+    it has no room for a merge.
 
     Args:
-        at: Describes the training with a switch.
-        most: How many merges the first stage can make.
+        at: Returns the training run with a given switch.
+        most: The number of merges that the first stage can make.
         parts: The switch is found to this share of ``most``.
 
     >>> words = {b"abab": 9, b" abab": 5, b"cd": 3}

@@ -1,6 +1,6 @@
 """Keep the counts of all pairs while pairs are merged, so that thousands of merges can be learnt in a moment.
 
-``bpe_cli.teaching.bpe`` counts everything anew at every step, which is simpler, and slower.
+``bpe_cli.teaching.bpe`` recounts everything at every step, which is simpler, and slower.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ class Words(Generic[Symbol]):
     """Words with their frequencies, and the counts of the pairs in them.
 
     Attributes:
-        words: The words as now cut.
-        frequencies: Of each word.
-        counts: Of each pair that occurs; those that never occur are not in it.
-        length: How many symbols all words have, by frequency.
+        words: The words as they are cut now.
+        frequencies: The frequency of each word.
+        counts: The count of each pair that occurs; other pairs are not in it.
+        length: The number of symbols in all words, weighted by frequency.
 
     >>> words = Words({("a", "b", "a", "b"): 2, ("b", "a"): 1})
     >>> words.counts, words.length
@@ -39,7 +39,7 @@ class Words(Generic[Symbol]):
 
         Args:
             words: Words with their frequencies.
-            pairs_of: Gives the pairs of a word that count; None for all neighbours, overlapping ones too.
+            pairs_of: Returns the pairs of a word to count; None for all neighbours, including overlapping ones.
         """
         items = list(words.items() if isinstance(words, Mapping) else words)
         self.words = [word for word, _ in items]
@@ -68,7 +68,7 @@ class Words(Generic[Symbol]):
                 del self.counts[pair]
 
     def replace(self, number: int, word: tuple[Symbol, ...]) -> None:
-        """Cut a word, known by its number, in another way."""
+        """Cut a word, given by its number, in another way."""
         self._remove(number)
         self.words[number] = word
         self._add(number)
@@ -81,7 +81,7 @@ class Words(Generic[Symbol]):
         return numbers
 
     def recount(self, numbers: Iterable[int], change: Callable[[], None]) -> None:
-        """Make a change of what ``pairs_of`` gives of some words, and count their pairs as it gives them then."""
+        """Make a change that affects what ``pairs_of`` returns for some words, and count their pairs again."""
         numbers = list(numbers)
         for number in numbers:
             self._remove(number)
@@ -90,6 +90,6 @@ class Words(Generic[Symbol]):
             self._add(number)
 
     def forget(self, pair: tuple[Symbol, Symbol]) -> None:
-        """Stop counting a pair, which ``pairs_of`` gives no longer."""
+        """Stop counting a pair, which ``pairs_of`` no longer returns."""
         self.counts.pop(pair, None)
         self._where.pop(pair, None)

@@ -151,7 +151,7 @@ class _Writer:
             return f"Round {step.number} <small>joined where the count is above {step.threshold:g}</small>"
         if step.kind == "threshold":
             return f"Threshold {step.threshold:g} <small>{count(step.size, 'token')}</small>"
-        what = {"seeds": "Seeds", "expectation": f"{step.number}. Expected anew", "pruning": f"{step.number}. Pruned"}
+        what = {"seeds": "Seeds", "expectation": f"{step.number}. Expectation", "pruning": f"{step.number}. Pruned"}
         cost = "" if step.cost is None else f"; the corpus costs {step.cost:.4f}"
         return f"{what[step.kind]} <small>{count(step.size, 'token')}{cost}</small>"
 

@@ -67,7 +67,7 @@ def _slides(steps: Steps, title: str | None) -> Iterator[Slide]:
     for row in steps.rows:
         yield from _row(row, noun)
     if steps.more or steps.differs_at is not None:
-        wrong = "the steps end at other tokens than the tokenizer's: this is an error of bpe, please report it"
+        wrong = "the steps and the tokenizer give different tokens: this is a bug in bpe, please report it"
         said = [f"and {count(steps.more, f'more {noun}')}; --full shows all"] if steps.more else []
         yield "End", [_note(each) for each in (*said, *([wrong] if steps.differs_at is not None else []))]
 

@@ -163,7 +163,7 @@ class TokenWriter:
                 title += "; ends where the first tokenizer goes on"
             if number in self._deviation.across:
                 classes.append("across")
-                title += "; goes over a boundary of the first tokenizer"
+                title += "; crosses a boundary of the first tokenizer"
         anchor = ""
         if number > self._written:
             anchor = f' id="t{self._key}-{number}"'

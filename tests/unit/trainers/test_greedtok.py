@@ -140,7 +140,7 @@ def test_the_commands_take_it(tmp_path: Path) -> None:
     assert call("decode", "-t", "t.json", input=ids, cwd=tmp_path).out == text.encode()
     shown = call("inspect", "-T", "lower", "-t", "t.json", "--steps", cwd=tmp_path)
     assert (shown.status, shown.err) == (0, "")
-    assert "greedy cover: tokens are laid in the order of their ids" in shown.text
+    assert "greedy cover: tokens are laid over the piece in the order of their ids" in shown.text
     assert call("inspect", "-t", "t.json", cwd=tmp_path).status == 0
     assert call("compare", "-T", text, "-t", "t.json", "-t", "gpt2", cwd=tmp_path).status == 0
 

@@ -259,8 +259,13 @@ def test_lines_that_are_left_out_of_parts(tmp_path) -> None:
         ({"unk_id": -1}, "the piece '<unk>' cannot have the id -1"),
         ({"bos_id": 2}, "the piece '</s>' cannot have the id 2"),
         ({"pad_id": 7}, "no piece has the id 3, and higher ids are given out"),
-        ({"special_tokens": ("<c>", "<c>")}, "the piece '<c>' is empty or appears twice"),
-        ({"user_defined": ("<unk>",)}, "the piece '<unk>' is empty or appears twice"),
+        ({"special_tokens": ("<c>", "<c>")}, "two pieces have the text '<c>'"),
+        ({"special_tokens": ("<s>",), "user_defined": ("<s>",)}, "two pieces have the text '<s>'"),
+        ({"user_defined": ("<unk>",)}, "the model has a piece '<unk>' of its own"),
+        ({"special_tokens": ("<s>",)}, "the model has a piece '<s>' of its own"),
+        ({"model": "unigram", "byte_fallback": True, "special_tokens": ("<0x41>",)}, "a piece '<0x41>' of its own"),
+        ({"eos_piece": "<s>"}, "two pieces have the text '<s>'"),
+        ({"special_tokens": ("",)}, "a special token or another piece has no text"),
     ],
 )
 def test_contradictions(options: dict[str, Any], message: str) -> None:

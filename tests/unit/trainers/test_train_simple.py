@@ -347,7 +347,7 @@ def test_steps() -> None:
     ]
     assert [*training_lines(Word().steps(counted(["to", "be", "to"]), WordOptions(vocab_size=2)))][-2:] == [
         "       1  to  2 times",
-        "  unseen  1 piece is in no token, 1 time",
+        "  unseen  1 piece has no token, 1 time",
     ]
     assert "       2  bc  1 time" in [*training_lines(Ngram().steps(counted(["abc"]), NgramOptions()))]
     table = [*training_lines(Byte().steps(new_counts(), ByteOptions(special_tokens=("<pad>",), special_first=True)))]

@@ -94,6 +94,10 @@ def test_refuses_contradictions() -> None:
     for wrong in [{"rule": "bpe"}, {"input_sentence_size": 0}, *special]:
         with pytest.raises(UsageError):
             Options(vocab_size=9, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="the model has a token '<unk>' of its own"):
+        Options(vocab_size=9, special_tokens=("<unk>",))
+    with pytest.raises(UsageError, match="the model has a token '<0x41>' of its own"):
+        Options(vocab_size=300, special_tokens=("<0x41>",), byte_fallback=True)
 
 
 @given(

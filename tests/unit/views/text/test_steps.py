@@ -148,7 +148,7 @@ def test_what_is_left_out_is_said():
 
 def test_steps_that_end_elsewhere_are_an_error_of_ours():
     steps = replace(tell(named("gpt2"), b"a b"), differs_at=1)
-    assert "piece 1: the steps end at other tokens than the tokenizer's" in render(StepsView(steps), width=200)
+    assert "piece 1: the steps and the tokenizer give different tokens" in render(StepsView(steps), width=200)
 
 
 def test_every_model_has_its_rule():
