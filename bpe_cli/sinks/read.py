@@ -199,7 +199,8 @@ def _token_lookup(tokenizer: Tokenizer) -> Table[bytes, int]:
         return Table(lambda word: listed.get(word, -1))
     from bpe_cli.stages.spelling import from_visible
 
-    specials = {token.content: token.token_id for token in tokenizer.special_tokens}
+    others = {tokenizer.token_bytes(token_id): token_id for token_id in tokenizer.special_table[0]}
+    others |= {token.content: token.token_id for token in tokenizer.special_tokens}
 
     def find(word: bytes) -> int:
         try:
@@ -209,7 +210,7 @@ def _token_lookup(tokenizer: Tokenizer) -> Table[bytes, int]:
         if not content:
             return -1
         token_id = tokenizer.model.vocabulary.id_of(content)
-        return specials.get(content, -1) if token_id is None else token_id
+        return others.get(content, -1) if token_id is None else token_id
 
     return Table(find)
 

@@ -46,6 +46,7 @@ class StubTokenizer:
             for place, content in enumerate(specials)
         )
         self.special_ids = {token.token_id: token for token in self.special_tokens}
+        self.special_table = (array("I", self.special_ids), b"", array("I"))
         self.vocab_size = size or len(tokens) + len(specials)
         self.prefix_space = space
         self.usage = NO_USAGE
