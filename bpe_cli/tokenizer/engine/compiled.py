@@ -483,6 +483,12 @@ class Engine:
         return bytes(2 if token.token_id == unk_id else int(token.special) for token in self._parts.special_tokens)
 
     @cached_property
+    def left_out(self) -> frozenset[int]:
+        """The ids that are left out before any decoder sees them: SentencePiece's control pieces."""
+        read = zip(self._parts.special_tokens, self._skipped or b"", strict=False)
+        return frozenset(token.token_id for token, how in read if how == 1)
+
+    @cached_property
     def _specials_apart(self) -> bool:
         """Whether the compiled model has no token for any id that decodes to a special one."""
         return self._only_splits and not self._parts.model.vocabulary.among(self._parts.special_table[0])
