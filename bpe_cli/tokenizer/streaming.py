@@ -100,6 +100,7 @@ class StreamDecoder(_core.KnownTexts):
                 return "".join([self._characters.feed(self._window.step(token_id)) for token_id in several])
             except InputError:  # as where tokens read as their bytes: none of these ids was fed, and others may follow
                 self._window.state, self._characters.state = before
+                self._tokenizer.decode_bytes(several)  # an error says where among these an id without a token is
                 raise
         return self._feed_bytes(self._tokenizer.decode_bytes(ids))
 

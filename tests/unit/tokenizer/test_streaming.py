@@ -104,7 +104,7 @@ def test_an_id_without_a_token_changes_nothing(tokenizer):
     going = StreamDecoder(tokenizer)
     given = going.feed([first])
     for wrong in ([99_999], [second, 99_999], [99_999, second], [-1], [second, -1]):
-        with pytest.raises(InputError, match=r"id 99999 has no token|-1 at place [01] is not a token id"):
+        with pytest.raises(InputError, match=r"(id 99999|-1) at place [01] (has no token in|is not a token id)"):
             going.feed(wrong)
     assert given + going.feed([second, first]) + going.finish() == whole
     assert going.feed([first]) == given
@@ -161,6 +161,14 @@ def test_control_pieces_are_not_kept(monkeypatch):
     going = StreamDecoder(tokenizer)
     assert "".join(going.feed([each]) for each in ids) + going.finish() == going.feed(ids) + going.finish() == "ab a"
     assert max(calls) < 50
+
+
+def test_an_error_names_the_place_among_the_ids_that_were_fed():
+    for tokenizer in (tokenizer_of(LLAMA), GPT2):
+        going = StreamDecoder(tokenizer)
+        going.feed([1, 2, 1])
+        with pytest.raises(InputError, match=r"^id 99999 at place 1 has no token in this tokenizer"):
+            going.feed([2, 99_999])
 
 
 def test_decoders_are_heeded():
