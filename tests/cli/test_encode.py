@@ -10,8 +10,6 @@ from itertools import product
 
 import pytest
 
-from bpe_cli import load
-from bpe_cli.stages.spelling import to_visible
 from tests.cli_runner import call, error, run
 
 # Three documents: a word, nothing, and a letter of two bytes beside a byte that is not UTF-8.
@@ -53,24 +51,6 @@ def tokenizer(tmp_path_factory):
 @pytest.mark.parametrize("to", EXPECTED)
 def test_text_outputs(to):
     assert run("encode", *GPT2, "--lines", "--to", to, input=LINES) == (0, EXPECTED[to].encode(), "")
-
-
-def test_spans_where_the_model_makes_an_added_token_too(tmp_path):
-    """Its id was taken for that of the token in the text: of the byte E9, which is written "é", for "é"."""
-    flags = dict.fromkeys(["single_word", "lstrip", "rstrip", "normalized", "special"], False)
-    added = [{"id": 0xE9, "content": "é"} | flags, {"id": 257, "content": "low"} | flags | {"single_word": True}]
-    vocab = {to_visible(bytes([byte])): byte for byte in range(256)} | {"lo": 256, "low": 257}
-    document = {
-        "version": "1.0", "truncation": None, "padding": None, "normalizer": None, "post_processor": None,
-        "decoder": None, "added_tokens": added,
-        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True},
-        "model": {"type": "BPE", "vocab": vocab, "merges": ["l o", "lo w"]},
-    }  # fmt: skip
-    (tmp_path / "t.json").write_text(json.dumps(document))
-    for text in (b"\xe9x", b"a\xe9b \xc3\xa9x", b"lowest low lo", b" lowest", b"x"):
-        shown = call("encode", "-t", tmp_path / "t.json", "--to", "jsonl", "--with", "spans", input=text).out
-        tokens = load(tmp_path / "t.json").tokens(text)
-        assert json.loads(shown)["spans"] == [[token.start, token.end] for token in tokens]
 
 
 def test_jsonl_with_tokens_and_spans():
