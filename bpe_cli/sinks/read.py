@@ -1,4 +1,4 @@
-"""Read ids back from what the sinks write, in bounded memory.
+"""Read ids back from what the sinks write, in bounded memory, but for a line of JSON, which is held whole.
 
 A reader takes a readable stream (``corpus.open_stream`` gives one) and the name that messages call it,
 and yields batches of ids; ``numbers.py`` has those for ``npy`` and ``bin``. What is not of the format is an

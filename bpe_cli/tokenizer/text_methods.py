@@ -510,7 +510,7 @@ class TextMethods(_core.Tokenizer):
         return _characters(self.decode_bytes(ids), errors)
 
     def decode_bytes(self, ids: Iterable[int] | memoryview | array[int]) -> bytes:
-        """Return the bytes that ids stand for: exactly what was encoded, for any bytes.
+        """Return the bytes that ids stand for: with a lossless tokenizer, exactly what was encoded.
 
         A u32 array (from NumPy too) is fastest. It is copied, unless nobody can write to its memory: that of ``bytes``,
         and of ids as ``encode_batch`` makes them.
