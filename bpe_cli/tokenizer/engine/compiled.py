@@ -508,6 +508,13 @@ class Engine:
                 pass
         return self._encoder.decode(ids, self._parts.special_table)
 
+    def last_cut(self, ids: memoryview | array[int]) -> int:
+        """Return the last place where ids can be cut; 0 for none.
+
+        What is behind it, decoded behind the id before it, reads as in the whole once that one's own text is left out.
+        """
+        return self._decoder.last_cut(ids, self._tables) if self._parts.decoder else len(ids)
+
     @property
     def single_ids(self) -> tuple[_core.Encoder, memoryview | array[int]]:
         """What knows the bytes of single ids, where there are no decoders, and the ids (u32) that it does not know."""
