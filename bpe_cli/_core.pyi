@@ -308,6 +308,11 @@ class Decoder:
                 special token; or an expression takes too long.
         """
 
+    def last_cut(self, ids: Buffer, tables: tuple[_Tokens, _Specials, Buffer | None]) -> int:
+        """Return the last place among the ids (u32) at which they can be cut: what is behind it, decoded behind the id
+        before it, reads as in the whole once that one's own text is left out. 0 if there is none, or the decoders look
+        further than one token back."""
+
 @disjoint_base
 class Tokenizer:
     """A tokenizer, as far as one text goes with which nothing special is to be done. Its subclass has ``_encode`` and

@@ -1056,9 +1056,14 @@ def _source(texts: Texts, documents: Documents, field: str | None, member: str |
     from bpe_cli.support.safe_orjson import orjson
 
     _documents(documents, field, member=member)  # they are checked, though each text is a document by itself
-    try:
-        decoded = [bytes_of(each, f"texts[{place}]").decode() for place, each in enumerate(several)]
-    except UnicodeDecodeError as error:
-        raise InputError(f"a text of several is not UTF-8: {error.reason} at byte {error.start:,}") from error
+    decoded: list[str] = []
+    for place, each in enumerate(several):
+        try:
+            decoded.append(bytes_of(each, f"texts[{place}]").decode())
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"texts[{place}] is not UTF-8: {error.reason} at byte {error.start:,}",
+                hint="a text given alone, and files, can have any bytes",
+            ) from error
     lines = b"\n".join(orjson.dumps({"text": text}) for text in decoded)
     return _documents("jsonl", "text", text=lines.decode())

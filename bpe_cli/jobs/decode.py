@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -194,6 +195,7 @@ class _Decoding:
         edges = edges_of(model, bos=options.bos, eot=options.eot)
         self._asked = ReadOptions(model, options.dtype, edges.bos, edges.eot)
         self.documents = self.tokens = 0
+        self._before = array("I")  # the id before those that come next, if they are decoded behind it
 
     def decode(self, item: Input, streams: Streams, out: Output, advance: Callable[[int], None]) -> None:
         """Decode an input into an output."""
@@ -232,10 +234,11 @@ class _Decoding:
                 self._listener.note(f"{item.name} was encoded with {name}, which differs from this one")
             without = "leaving out `errors` gives the bytes"
             characters = None if options.errors is None else CharacterStream(options.errors, as_they_are=without)
-            place = _Place(item.name)
-            for batch in _documents(read_batches(kind, stream, item.name, reading), whole=bool(self._model.decoder)):
+            place, cut = _Place(item.name), self._model.engine.last_cut if self._model.decoder else None
+            self._before = array("I")
+            for batch in _documents(read_batches(kind, stream, item.name, reading), cut):
                 self.tokens += len(batch.ids) + batch.left_out
-                data = self._decoded(memoryview(batch.ids).toreadonly(), place)  # nobody changes them meanwhile
+                data = self._decoded(batch.ids, place)
                 with place.named(self._model, batch.ids):
                     out.write(data if characters is None else characters.feed(data).encode())
                     if batch.done and characters is not None:
@@ -245,16 +248,24 @@ class _Decoding:
                     if options.lines:
                         out.write(b"\n")
                 place.advance(batch)
+                self._before = array("I") if batch.done or cut is None else batch.ids[-1:]
             out.flush()
 
-    def _decoded(self, ids: memoryview, place: _Place) -> bytes:
+    def _decoded(self, ids: array[int], place: _Place) -> bytes:
         """Decode ids, by the tokenizer with its layout if it does not know them all without."""
         try:
-            return self._model.decode_bytes(ids)
+            return self._read(ids)
         except InputError:
             self._model = self._with_layout()
             with place.named(self._model, ids):
-                return self._model.decode_bytes(ids)
+                return self._read(ids)
+
+    def _read(self, ids: array[int]) -> bytes:
+        """Decode ids behind the one before them, whose own text is left out."""
+        if not self._before:
+            return self._model.decode_bytes(ids)
+        own = self._model.decode_bytes(self._before)
+        return self._model.decode_bytes(self._before + ids)[len(own) :]
 
 
 @contextmanager
@@ -272,23 +283,30 @@ def _hinting_at_numbers(path: str, source_format: str | None) -> Iterator[None]:
         raise InputError(error.message, hint=f"ids can begin like compressed data: {way_out}") from error
 
 
-def _documents(batches: Iterator[Batch], *, whole: bool) -> Iterator[Batch]:
-    """Join the batches of each document if decoders have to see it whole."""
+def _documents(batches: Iterator[Batch], last_cut: Callable[[array[int]], int] | None) -> Iterator[Batch]:
+    """Move the ends of batches to where ids can be cut; a document without such a place is held whole.
+
+    Args:
+        batches: The ids of documents.
+        last_cut: Gives the last place where ids can be cut, 0 for none; None if it is everywhere.
+
+    Complexity: linear; each place is looked at once.
+    """
     from bpe_cli.sinks.base import Batch
 
-    held: list[Batch] = []
+    held, left_out = array("I"), 0
     for batch in batches:
-        if not whole or (batch.done and not held):
+        if last_cut is None or (batch.done and not held and not left_out):
             yield batch
             continue
-        held.append(batch)
-        if batch.done:
-            ids = held[0].ids[:]
-            for more in held[1:]:
-                ids.extend(more.ids)
-            left_out = sum(each.left_out for each in held)
-            held = []
-            yield Batch(ids, True, left_out)
+        known = max(len(held) - 1, 0)
+        held.extend(batch.ids)
+        left_out += batch.left_out
+        found = 0 if batch.done else last_cut(held[known:])
+        cut = len(held) if batch.done else known + found if found else 0
+        if cut or batch.done:
+            yield Batch(held[:cut], batch.done, left_out)
+            held, left_out = held[cut:], 0
 
 
 class _Place:

@@ -190,12 +190,17 @@ def line_cutter(model: Tokenizer, how: SegmentOptions) -> Cut:
 
 
 def _pieces(line: bytes, model: Tokenizer) -> Iterator[bytes]:
-    """Yield what the tokens of a line stand for, each byte once: tokens of one character all have its whole span."""
-    written = 0
+    """Yield what the tokens of a line stand for, each character once: with the first token that has a byte of it."""
+    from bpe_cli.tokenizer.encoded import well_formed
+
+    text, written = well_formed(line), 0
     for token in model.tokens(line):
-        if piece := line[max(token.start, written) : token.end]:
+        end = token.end
+        while end < len(text) and 0x80 <= text[end] < 0xC0:
+            end += 1
+        if piece := line[max(token.start, written) : end]:
             yield piece
-            written = token.end
+            written = end
 
 
 def _write_lines(blocks: Iterable[Block], cut: Cut, out: Output) -> int:

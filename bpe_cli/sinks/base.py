@@ -217,10 +217,10 @@ class ReadOptions:
     """Options for reading ids that the data itself does not state.
 
     Attributes:
-        tokenizer: Whose tokens they are (tokens only).
+        tokenizer: Whose tokens they are: what looks tokens up, and knows whether a text may become the bos.
         dtype: How a number lies in the file (bin only).
-        bos: The id that begins each document, and is left out.
-        eot: The id that ends each document, and is left out; without one all numbers of npy and bin are one document.
+        bos: The id that begins each document, and is left out; without eot, numbers of npy and bin are cut before it.
+        eot: The id that ends each document, and is left out; without both, numbers of npy and bin are one document.
         sha256: The hash that the numbers must have (npy and bin only), or None when it is unknown.
         documents: How many documents the numbers make (npy and bin only), or None when it is unknown.
     """

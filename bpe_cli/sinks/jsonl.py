@@ -33,7 +33,9 @@ class JsonlSink(Sink):
         chosen = {"ids": True, "tokens": options.tokens, "spans": options.spans}
         self._arrays = [name for name, is_written in chosen.items() if is_written]
         self._table = visible_table(tokenizer)
-        self._spans = SpanFinder(tokenizer) if tokenizer.has_spans else StagedSpanFinder(tokenizer, options.specials)
+        # Of an added token that the model makes too, its id does not say whether it was found in the text.
+        told = tokenizer.has_spans and not tokenizer.live_model.vocabulary.among(tokenizer.special_ids)
+        self._spans = SpanFinder(tokenizer) if told else StagedSpanFinder(tokenizer, options.specials)
         self._waiting: dict[str, IO[bytes]] = {}
         self._begun = False  # whether the document at hand has an id
 
@@ -50,7 +52,8 @@ class JsonlSink(Sink):
         text_from = text_to = 0
         for part, begins, finishes in parts(block, ids, ends):
             if fresh:
-                self._spans.enter(memoryview(block.data)[start : block.ends[number]], begins=begins)
+                if self.options.spans:  # some encode the text again for them
+                    self._spans.enter(memoryview(block.data)[start : block.ends[number]], begins=begins)
                 start = block.ends[number]
                 # Where in the block the ids of the text begin and end, without what stands around it.
                 text_from = first + (len(self.options.edges.before) if begins else 0)

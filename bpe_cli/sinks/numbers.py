@@ -267,7 +267,7 @@ def read_bin(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Bat
     size = _size_left(stream)
     if size is not None and size % number.width:
         raise InputError(f"{name}: {size:,} bytes are not a whole number of {options.dtype} ids")
-    return _split(_numbers(stream, name, number, None, options.sha256), options)
+    return _documents(_numbers(stream, name, number, None, options.sha256), options, name)
 
 
 def read_npy(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Batch]:
@@ -281,7 +281,7 @@ def read_npy(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Bat
     size = _size_left(stream)
     if size is not None and size != length * number.width:
         raise InputError(f"{name}: {length:,} numbers of {number.width} bytes are promised, {size:,} bytes are there")
-    return _split(_numbers(stream, name, number, length, options.sha256), options)
+    return _documents(_numbers(stream, name, number, length, options.sha256), options, name)
 
 
 def _npy_header(stream: IO[bytes], name: str) -> tuple[_Number, int]:
@@ -390,6 +390,47 @@ def widen(data: bytes, number: _Number, place: int, name: str) -> array[int]:
     except OverflowError:
         at = next(at for at, value in enumerate(numbers) if not 0 <= value <= HIGHEST_ID)
         raise InputError(f"{name}: {numbers[at]} at place {place + at:,} is not a token id") from None
+
+
+def _documents(batches: Iterable[array[int]], options: ReadOptions, name: str) -> Iterator[Batch]:
+    """Cut numbers into documents: at what ends each of them, else before what begins each of them."""
+    bos, documents = options.bos, options.documents
+    if options.eot is not None or bos is None or documents == 1:
+        return _split(batches, options)
+    token = None if options.tokenizer is None else options.tokenizer.special_ids.get(bos)
+    if documents is None and not (token is not None and token.special):
+        return _split(batches, options)  # it may be a part of the text
+    return _split_before(batches, bos, documents, name)
+
+
+def _split_before(batches: Iterable[array[int]], bos: int, documents: int | None, name: str) -> Iterator[Batch]:
+    """Cut numbers into documents before each bos, which stays.
+
+    Raises:
+        InputError: if there are more than there are documents (None: any number), so that some are inside of documents.
+    """
+    is_open, begun = False, 0
+    for ids in batches:
+        start = at = 0
+        while True:
+            try:
+                place = ids.index(bos, at)
+            except ValueError:
+                break
+            if is_open or place > start:
+                yield Batch(ids[start:place], True)
+            is_open, begun = True, begun + 1
+            start, at = place, place + 1
+        if start < len(ids):
+            yield Batch(ids[start:], False)
+            is_open = True
+    if is_open:
+        yield Batch(array("I"), True)
+    if documents is not None and begun > documents:
+        raise InputError(
+            f"{name} has {plural(documents, 'document')}, and {begun:,} times the id {bos}, which begins each of them",
+            hint="move the .json file away: then that id is decoded too, wherever it is",
+        )
 
 
 def _split(batches: Iterable[array[int]], options: ReadOptions) -> Iterator[Batch]:

@@ -1,4 +1,4 @@
-"""Read ids back from what the sinks write, in bounded memory.
+"""Read ids back from what the sinks write, in bounded memory, but for a line of JSON, which is held whole.
 
 A reader takes a readable stream (``corpus.open_stream`` gives one) and the name that messages call it,
 and yields batches of ids; ``numbers.py`` has those for ``npy`` and ``bin``. What is not of the format is an
@@ -199,7 +199,8 @@ def _token_lookup(tokenizer: Tokenizer) -> Table[bytes, int]:
         return Table(lambda word: listed.get(word, -1))
     from bpe_cli.stages.spelling import from_visible
 
-    specials = {token.content: token.token_id for token in tokenizer.special_tokens}
+    others = {tokenizer.token_bytes(token_id): token_id for token_id in tokenizer.special_table[0]}
+    others |= {token.content: token.token_id for token in tokenizer.special_tokens}
 
     def find(word: bytes) -> int:
         try:
@@ -209,7 +210,7 @@ def _token_lookup(tokenizer: Tokenizer) -> Table[bytes, int]:
         if not content:
             return -1
         token_id = tokenizer.model.vocabulary.id_of(content)
-        return specials.get(content, -1) if token_id is None else token_id
+        return others.get(content, -1) if token_id is None else token_id
 
     return Table(find)
 

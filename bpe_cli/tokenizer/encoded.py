@@ -64,8 +64,11 @@ class EncodedBatch:
             InputError: if a value is not an id.
         """
         ids, offsets = array("I"), array("Q", [0])
-        for each in lists:
-            ids.extend(pack(each))
+        for number, each in enumerate(lists):
+            try:
+                ids.extend(pack(each))
+            except InputError as error:
+                raise InputError(f"batch[{number}]: {error.message}", hint=error.hint) from error
             offsets.append(len(ids))
         return cls(memoryview(ids).toreadonly(), memoryview(offsets).toreadonly())
 

@@ -10,7 +10,7 @@ loses its space) but not further back. What the kept ids read as, less what the 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError
@@ -59,10 +59,24 @@ class StreamDecoder(_core.KnownTexts):
             raise wrong_type("tokenizer", "a Tokenizer", tokenizer)
         one_of("errors", errors, ("strict", "replace", "ignore"))
         self._tokenizer = tokenizer
-        self._window = _Window(tokenizer.decode_bytes) if tokenizer.decoder else None
+        left_out = tokenizer.engine.left_out
+        self._window = _Window(tokenizer.decode_bytes, left_out) if tokenizer.decoder else None
+        self._errors = errors
         self._characters = CharacterStream(errors)
         self._counts = errors == "strict"  # whose messages say where in all bytes an error is
         self._look_up()
+
+    def __copy__(self) -> StreamDecoder:
+        """Return a stream that goes on from here by itself, with the same tokenizer."""
+        other = type(self)(self._tokenizer, self._errors)
+        other._characters.state = self._characters.state
+        if self._window is not None and other._window is not None:
+            other._window.state = self._window.state
+        return other
+
+    def __deepcopy__(self, _: object) -> StreamDecoder:
+        """Return what ``copy`` does: tokenizers never change, so copies share theirs."""
+        return self.__copy__()
 
     def __getstate__(self) -> dict[str, object]:
         """Leave out what the base class holds: it is the tokenizer's."""
@@ -86,6 +100,7 @@ class StreamDecoder(_core.KnownTexts):
                 return "".join([self._characters.feed(self._window.step(token_id)) for token_id in several])
             except InputError:  # as where tokens read as their bytes: none of these ids was fed, and others may follow
                 self._window.state, self._characters.state = before
+                self._tokenizer.decode_bytes(several)  # an error says where among these an id without a token is
                 raise
         return self._feed_bytes(self._tokenizer.decode_bytes(ids))
 
@@ -187,8 +202,9 @@ class CharacterStream:
 class _Window:
     """Decode ids one by one with decoders, and return the bytes that are certain."""
 
-    def __init__(self, decode: Callable[[Sequence[int]], bytes]) -> None:
+    def __init__(self, decode: Callable[[Sequence[int]], bytes], left_out: Collection[int]) -> None:
         self._decode = decode
+        self._left_out = left_out  # the ids that decoders never see: they would be kept until there is text
         self._ids: list[int] = []  # kept: the ids of the last text given out, then those after it
         self._given = b""  # what of the kept ids has been given out already
         self._old = 0  # how many of the kept ids that is
@@ -205,6 +221,8 @@ class _Window:
 
     def step(self, token_id: int) -> bytes:
         """Return the bytes that one more id makes certain."""
+        if token_id in self._left_out:
+            return b""
         if not self._given and self._ids:
             before = self._decode(self._ids)
             if not _unfinished(before):

@@ -8,7 +8,7 @@ Length: sixteen methods, whose docstrings are docs/reference/api.md; what they d
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError, UsageError
@@ -41,6 +41,8 @@ _MOST_MATCHERS = 32
 _NO_SPECIALS: Specials = ()
 
 Ids = TypeVar("Ids", list[int], memoryview)
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -499,11 +501,16 @@ class TextMethods(_core.Tokenizer):
         one_of("errors", errors, ("strict", "replace", "ignore"))
         if flag("skip_special_tokens", skip_special_tokens):
             special = {token.token_id for token in self._tokenizer.special_tokens if token.special}
-            ids = [each for each in pack(ids) if each not in special]
+            every = pack(ids)
+            try:
+                return _characters(self.decode_bytes([each for each in every if each not in special]), errors)
+            except InputError:
+                self.decode_bytes(every)  # an error says where among all of them an id without a token is
+                raise
         return _characters(self.decode_bytes(ids), errors)
 
     def decode_bytes(self, ids: Iterable[int] | memoryview | array[int]) -> bytes:
-        """Return the bytes that ids stand for: exactly what was encoded, for any bytes.
+        """Return the bytes that ids stand for: with a lossless tokenizer, exactly what was encoded.
 
         A u32 array (from NumPy too) is fastest. It is copied, unless nobody can write to its memory: that of ``bytes``,
         and of ids as ``encode_batch`` makes them.
@@ -520,8 +527,12 @@ class TextMethods(_core.Tokenizer):
         try:
             return self._tokenizer.engine.decode(packed)
         except ValueError as error:
+            sentence, *place = error.args
+            if not place:  # the decoders fail, whosever ids these are
+                raise InputError(str(sentence)) from error
             raise InputError(
-                f"{error.args[0]} in this tokenizer, whose ids run to {self._tokenizer.vocab_size - 1}",
+                f"id {packed[place[0]]} at place {place[0]:,} has no token in this tokenizer, whose ids run to "
+                f"{self._tokenizer.vocab_size - 1}",
                 hint="are these the ids of another tokenizer?",
             ) from error
 
@@ -553,15 +564,15 @@ class TextMethods(_core.Tokenizer):
                 if found is not None and bytes not in set(map(type, found)):
                     return cast("list[str]", found)
                 if found is not None:
-                    return [each if isinstance(each, str) else _characters(each, errors) for each in found]
+                    return _each(found, lambda each: each if isinstance(each, str) else _characters(each, errors))
             packed = several if isinstance(several, EncodedBatch) else EncodedBatch.packed(several)
             try:
                 texts = self._tokenizer.engine.decode_each(packed.ids, packed.offsets[1:])
             except ValueError:
                 several = packed  # the row with that id is told below, and rows may be there to be read but once
             else:
-                return [_characters(data, errors) for data in texts]
-        return [self.decode(ids, errors, skip_special_tokens=skip_special_tokens) for ids in several]
+                return _each(texts, lambda data: _characters(data, errors))
+        return _each(several, lambda ids: self.decode(ids, errors, skip_special_tokens=skip_special_tokens))
 
     # -- tokens and ids ------------------------------------------------------------------------
 
@@ -782,6 +793,17 @@ def _cut(ids: Ids, room: int, side: Side) -> Ids:
     if len(ids) <= room:
         return ids
     return ids[:room] if side == "right" else ids[len(ids) - room :]
+
+
+def _each(rows: Iterable[Row], text_of: Callable[[Row], str]) -> list[str]:
+    """Return the text of each row of a batch; an error names the row."""
+    texts = []
+    for number, row in enumerate(rows):
+        try:
+            texts.append(text_of(row))
+        except InputError as error:
+            raise InputError(f"batch[{number}]: {error.message}", hint=error.hint) from error
+    return texts
 
 
 def _characters(data: bytes, errors: Literal["strict", "replace", "ignore"]) -> str:

@@ -117,3 +117,80 @@ pub fn decode_chain(
     }
     decoder.decode(texts)
 }
+
+/// Says whether ids can be cut between two neighbours, where the chain [is local](Decoder::is_local): both are ordinary
+/// tokens that spell out no byte, and the first reads as something. What is behind the cut then reads behind the first of
+/// them, whose own text is left out, as it does in the whole.
+#[must_use]
+pub fn can_cut(
+    decoder: &Decoder,
+    [left, right]: [u32; 2],
+    tokens: Strings<'_>,
+    special: SpecialTable<'_>,
+    reading: Reading<'_>,
+) -> bool {
+    let ordinary = |id: u32| {
+        let token = tokens.get(id as usize).unwrap_or_default();
+        !token.is_empty() && !token.starts_with(b"<") && special.get(id).is_none()
+    };
+    ordinary(left)
+        && ordinary(right)
+        && decode_chain(decoder, &[left], tokens, special, reading).is_ok_and(|own| !own.is_empty())
+}
+
+/// Gives the last place where ids can be cut; 0 if there is none.
+#[must_use]
+pub fn last_cut(
+    decoder: &Decoder,
+    ids: &[u32],
+    tokens: Strings<'_>,
+    special: SpecialTable<'_>,
+    reading: Reading<'_>,
+) -> usize {
+    if !decoder.is_local() {
+        return 0;
+    }
+    let places = 1..ids.len();
+    let can = |&place: &usize| {
+        let neighbours = [ids[place - 1], ids[place]];
+        can_cut(decoder, neighbours, tokens, special, reading)
+    };
+    places.rev().find(can).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_cut_between_ordinary_tokens() {
+        let tokens = Strings {
+            blob: "▁ab<0xC3>▁".as_bytes(),
+            ends: &[4, 5, 11, 14],
+        };
+        let special = SpecialTable {
+            ids: &[9],
+            blob: b"<s>",
+            ends: &[3],
+        };
+        let cut = |chain: &str, ids: &[u32]| {
+            let decoder = Decoder::from_json(chain).unwrap();
+            last_cut(&decoder, ids, tokens, special, Reading::default())
+        };
+        let marks = r#"[{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true}]"#;
+        for (ids, place) in [
+            (&[0, 1, 0][..], 2),
+            (&[0, 1, 2, 9], 1),
+            (&[0, 9, 1], 0),
+            (&[3, 1], 0),
+            (&[0, 7], 0),
+            (&[0], 0),
+            (&[], 0),
+        ] {
+            assert_eq!(cut(marks, ids), place, "{ids:?}");
+        }
+        assert_eq!(cut(r#"[{"type": "ByteLevel"}]"#, &[1, 1, 1]), 2);
+        let last = r#"[{"type": "BPEDecoder", "suffix": "b"}]"#;
+        assert_eq!(cut(last, &[1, 1, 1]), 0);
+    }
+}

@@ -162,6 +162,38 @@ def test_numbers_like_compressed_data_without_a_record(tmp_path):
         assert call("decode", name, *GPT2, cwd=tmp_path) == (0, text, "")
 
 
+@pytest.mark.parametrize("to", ["bin", "npy"])
+def test_what_begins_documents_is_left_out_of_each(tmp_path, to):
+    """It was left out of the first one only, and text in all others."""
+    text, bos = b"hi\n\nyo\nhi\n", ("--bos", "<|endoftext|>")
+    made = call("encode", *GPT2, "--lines", *bos, "--to", to, "-o", "x", "-q", input=text, cwd=tmp_path)
+    assert made == (0, b"", "")
+    assert call("decode", *GPT2, "--from", to, "x", "--lines", cwd=tmp_path) == (0, text, "")
+    assert call("decode", *GPT2, "--from", to, "x", "-o", "out", cwd=tmp_path).err == "4 documents, 7 tokens -> out\n"
+    (tmp_path / "x.json").unlink()
+    assert call("decode", *GPT2, "--from", to, "x", "--lines", *bos, cwd=tmp_path) == (0, text, "")
+    decoded = call("decode", *GPT2, "--from", to, "x", cwd=tmp_path).out
+    assert decoded.replace(b"<|endoftext|>", b"\n") == b"\n" + text[:-1]
+
+
+def test_what_begins_documents_and_is_text_too(tmp_path):
+    """With 64, which is "a", as the beginning: what is between documents cannot be told from text."""
+    made = call("encode", *GPT2, "--lines", "--bos", "64", "-o", "x.bin", "-q", input=b"a!\nhi\n", cwd=tmp_path)
+    assert made == (0, b"", "")
+    refused = error(
+        "x.bin has 2 documents, and 3 times the id 64, which begins each of them",
+        "move the .json file away: then that id is decoded too, wherever it is",
+    )
+    assert call("decode", *GPT2, "x.bin", "-o", "out", cwd=tmp_path) == (2, b"", refused)
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "x.bin.json").unlink()
+    assert call("decode", *GPT2, "x.bin", "--from", "bin", cwd=tmp_path) == (0, b"aa!ahi", "")
+    assert call("decode", *GPT2, "x.bin", "--from", "bin", "--bos", "64", cwd=tmp_path) == (0, b"a!ahi", "")
+    (tmp_path / "one.txt").write_bytes(b"a!")
+    assert call("encode", *GPT2, "one.txt", "--bos", "64", "-o", "y.bin", "-q", cwd=tmp_path) == (0, b"", "")
+    assert call("decode", *GPT2, "y.bin", cwd=tmp_path) == (0, b"a!", "")
+
+
 # -- what is not an id ---------------------------------------------------------------------------------
 
 ID_HINT = "an id is a number from 0 to 4294967295; for decoding, --from names other formats"

@@ -117,6 +117,19 @@ def test_a_character_of_several_tokens_is_written_once(model, text, segmented, t
     assert (tmp_path / "v.txt").read_text("utf-8") == "".join(f"{word} {count}\n" for word, count in counts)
 
 
+@pytest.mark.parametrize("text", ["你", "naïve 你是谁 👩‍👩‍👧!", "é你\n你a"])
+def test_a_character_of_several_tokens_that_are_bytes_is_written_once(text):
+    """Its bytes stood apart, and what was written was not UTF-8."""
+    shown = call("encode", "-T", text, "-t", "gpt2", "--to", "segmented").out.decode()
+    assert "".join(shown.split()) == "".join(text.split())
+    assert call("encode", "-T", "你 é你", "-t", "gpt2", "--to", "segmented").text == "你  é 你\n"
+
+
+def test_bytes_that_are_no_text_are_written_as_tokens_are():
+    shown = call("encode", "-t", "gpt2", "--to", "segmented", input=b"\xe4\xbda\xa0\n").out
+    assert shown.replace(b" ", b"") == b"\xe4\xbda\xa0\n"
+
+
 def test_what_a_normalizer_expands_is_written_as_it_was(tmp_path):
     (tmp_path / "in.txt").write_text("½ fi 1⁄2", "utf-8")
     train = ("train", "in.txt", "-a", "char", "--normalizer", "nfkc", "-o", "c.json", "-q")

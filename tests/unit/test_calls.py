@@ -12,7 +12,7 @@ import pytest
 
 import bpe_cli
 from bpe_cli import surgery
-from bpe_cli.errors import UsageError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.formats import dump
 from bpe_cli.stages import SpecialToken
 from tests.cli_runner import call
@@ -161,6 +161,12 @@ def test_what_is_said_about_texts_needs_some(option, message):
     if "specials" not in option:
         with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
             bpe_cli.compare(["gpt2", "gpt2"], ids=True, **option)
+
+
+def test_a_text_of_several_that_is_not_utf_8_is_named():
+    with pytest.raises(InputError, match=r"^texts\[1\] is not UTF-8: invalid start byte at byte 1$"):
+        bpe_cli.inspect(GPT2, ["a", b"a\xff"])
+    assert bpe_cli.inspect(GPT2, b"a\xff").value[0][1].segmentation.token_count == 2
 
 
 def test_names_of_special_tokens_are_read_but_once():

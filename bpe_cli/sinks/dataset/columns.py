@@ -1,8 +1,8 @@
 """What a row of a data set may have beside its ids: made of the row's length, its mask, and the pieces it is made of.
 
 ``attention_mask`` has a 1 for each id, and a 0 for what only fills the row. ``position_ids`` counts the ids of each
-document of the row from 0 on, as attention that is kept within documents expects it, or those of the whole row; what
-fills the row is at place 0. ``segment_ids`` numbers the documents of the row from 1 on; what fills it is 0.
+document of the row from 0 on, as attention that is kept within documents expects it, and what fills the row is at place
+0; or it counts all ids of the row. ``segment_ids`` numbers the documents of the row from 1 on; what fills it is 0.
 ``seq_lengths`` lists how many ids the row has of each document. ``loss_mask`` has a 1 for each id that the model is to
 learn.
 """

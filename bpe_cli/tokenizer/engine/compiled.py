@@ -483,6 +483,12 @@ class Engine:
         return bytes(2 if token.token_id == unk_id else int(token.special) for token in self._parts.special_tokens)
 
     @cached_property
+    def left_out(self) -> frozenset[int]:
+        """The ids that are left out before any decoder sees them: SentencePiece's control pieces."""
+        read = zip(self._parts.special_tokens, self._skipped or b"", strict=False)
+        return frozenset(token.token_id for token, how in read if how == 1)
+
+    @cached_property
     def _specials_apart(self) -> bool:
         """Whether the compiled model has no token for any id that decodes to a special one."""
         return self._only_splits and not self._parts.model.vocabulary.among(self._parts.special_table[0])
@@ -501,6 +507,13 @@ class Engine:
             except ValueError:
                 pass
         return self._encoder.decode(ids, self._parts.special_table)
+
+    def last_cut(self, ids: memoryview | array[int]) -> int:
+        """Return the last place where ids can be cut; 0 for none.
+
+        What is behind it, decoded behind the id before it, reads as in the whole once that one's own text is left out.
+        """
+        return self._decoder.last_cut(ids, self._tables) if self._parts.decoder else len(ids)
 
     @property
     def single_ids(self) -> tuple[_core.Encoder, memoryview | array[int]]:

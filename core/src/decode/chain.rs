@@ -181,12 +181,13 @@ impl Decoder {
         self.steps.iter().all(|step| match step.spec {
             Spec::WordPiece { .. } | Spec::Metaspace { .. } | Spec::SpaceMarks { .. } => !fused,
             Spec::ByteFallback {} | Spec::Replace { .. } => !fused,
+            Spec::ByteLevel {} => !std::mem::replace(&mut fused, true),
             Spec::Fuse {} => {
                 fused = true;
                 true
             }
             Spec::Strip { stop, .. } => !fused || stop == 0,
-            Spec::ByteLevel {} | Spec::Bpe { .. } | Spec::Ctc { .. } => false,
+            Spec::Bpe { .. } | Spec::Ctc { .. } => false,
         })
     }
 

@@ -71,7 +71,7 @@ impl Chain<'_> {
         let (mut start, mut rest, mut before) = (0, text, Vec::new());
         while start < ids.len() {
             let mut end = ids.len().min(start + at_once);
-            while end < ids.len() && !self.parts(ids[end - 1], ids[end]) {
+            while end < ids.len() && !self.can_cut(ids[end - 1], ids[end]) {
                 end += 1;
             }
             let known = before.len();
@@ -98,14 +98,15 @@ impl Chain<'_> {
         rest.is_empty()
     }
 
-    /// Whether two neighbours can be read apart: ordinary tokens that spell out no byte, and the first of
-    /// them reads as something.
-    fn parts(&self, left: u32, right: u32) -> bool {
-        let ordinary = |id: u32| {
-            let token = self.tokens.get(id as usize).unwrap_or_default();
-            !token.is_empty() && !token.starts_with(b"<") && self.special.get(id).is_none()
-        };
-        ordinary(left) && ordinary(right) && self.read(&[left]).is_ok_and(|own| !own.is_empty())
+    fn can_cut(&self, left: u32, right: u32) -> bool {
+        let neighbours = [left, right];
+        decode::can_cut(
+            self.decoder,
+            neighbours,
+            self.tokens,
+            self.special,
+            self.reading,
+        )
     }
 }
 
@@ -170,9 +171,11 @@ mod tests {
         let strips = r#"{"type": "Strip", "content": " ", "start": 1, "stop": 0}"#;
         let bytes = r#"{"type": "ByteFallback"}"#;
         let fuses = r#"{"type": "Fuse"}"#;
+        let visible = r#"{"type": "ByteLevel"}"#;
         for chain in [
             format!("[{marks}]"),
             format!("[{replaces}, {bytes}, {fuses}, {strips}]"),
+            format!("[{visible}]"),
         ] {
             let decoder = Decoder::from_json(&chain).unwrap();
             assert!(decoder.is_local());
@@ -199,8 +202,12 @@ mod tests {
                 }
             }
         }
-        let whole = Decoder::from_json(&format!("[{fuses}, {replaces}]")).unwrap();
-        assert!(!whole.is_local());
+        for chain in [
+            format!("[{fuses}, {replaces}]"),
+            format!("[{fuses}, {visible}]"),
+        ] {
+            assert!(!Decoder::from_json(&chain).unwrap().is_local());
+        }
     }
 
     #[test]

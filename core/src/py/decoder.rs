@@ -90,4 +90,12 @@ impl Decoder {
         let bytes = py.detach(|| decode::decode_chain(&self.0, &ids, tokens, special, reading))?;
         bytes_of(py, &bytes)
     }
+
+    fn last_cut(&self, py: Python<'_>, ids: BufferArg<u32>, tables: TablesArg) -> usize {
+        let ((blob, ends), special, skip_special) = &tables;
+        let reading = Reading(skip_special.as_deref().unwrap_or_default());
+        let tokens = Strings { blob, ends };
+        let special = special_table(special);
+        py.detach(|| decode::last_cut(&self.0, &ids, tokens, special, reading))
+    }
 }

@@ -23,6 +23,9 @@ class StubVocabulary:
     def id_of(self, content):
         return self.tokens.index(content) if content in self.tokens else None
 
+    def among(self, token_ids):
+        return {token_id for token_id in token_ids if token_id < len(self.tokens)}
+
 
 @dataclass
 class StubModel:
@@ -37,12 +40,13 @@ class StubTokenizer:
 
     def __init__(self, more=(b"ab", b" a", b"\xc3\xa9"), specials=(b"<|end|>", b"<a b>"), size=None, space=False):
         tokens = [bytes([byte]) for byte in range(256)] + list(more)
-        self.model = StubModel(StubVocabulary(tokens))
+        self.model = self.live_model = StubModel(StubVocabulary(tokens))
         self.special_tokens = tuple(
             SimpleNamespace(content=content, token_id=len(tokens) + place, special=True)
             for place, content in enumerate(specials)
         )
         self.special_ids = {token.token_id: token for token in self.special_tokens}
+        self.special_table = (array("I", self.special_ids), b"", array("I"))
         self.vocab_size = size or len(tokens) + len(specials)
         self.prefix_space = space
         self.usage = NO_USAGE

@@ -6,6 +6,7 @@ import hashlib
 import io
 import re
 import struct
+from array import array
 
 import pytest
 from hypothesis import given
@@ -13,9 +14,13 @@ from hypothesis import strategies as st
 
 from bpe_cli import load
 from bpe_cli.errors import InputError
+from bpe_cli.sinks.lines import visible_table
 from bpe_cli.sinks.numbers import header
 from bpe_cli.sinks.read import ReadOptions, read_batches
 from bpe_cli.sinks.sidecar import check_length, complete, is_as_described, is_described, is_sidecar, load_sidecar
+from bpe_cli.stages import MergeBpe
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.tokenizer import Tokenizer
 from tests.counted import at_least, compared
 
 
@@ -103,6 +108,16 @@ def test_tokens_are_looked_up(tokenizer):
     text = "a ab Ġ\n\n<|end|> <aĠb>\tÃ©\r\n"
     for step in (None, 1, 3):
         assert read("tokens", text.encode(), step, tokenizer=tokenizer) == [[97, 256, 32], [], [259, 260, 258]]
+
+
+def test_a_token_that_is_only_text_is_looked_up_too():
+    """As words of DNA between tags are: what was written was refused."""
+    model = MergeBpe(
+        Vocabulary.from_tokens(bytes([byte]) for byte in range(256)), Merges(array("I")), texts=((300, b"AC"),)
+    )
+    tokenizer = Tokenizer(model)
+    assert visible_table(tokenizer)[300] == "AC"
+    assert read("tokens", b"A AC\n", tokenizer=tokenizer) == [[65, 300]]
 
 
 @pytest.mark.parametrize("word", ["abc", "你", "\xa0", "\xad"])

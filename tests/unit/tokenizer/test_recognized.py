@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import json
 from dataclasses import replace
 from random import Random
 
 import pytest
 
 import bpe_cli
+from bpe_cli.corpus import Source
+from bpe_cli.jobs.documents import EncodeOptions
+from bpe_cli.jobs.encode import encode
 from bpe_cli.reports.text.segmentation import segment
-from bpe_cli.stages import Lowercase, SpecialToken, Whitespace, WhitespaceSplit, WordLevel
-from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.stages import Lowercase, MergeBpe, SpecialToken, Whitespace, WhitespaceSplit, WordLevel
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from tests.counted import at_least, compared
 
@@ -104,3 +109,19 @@ def test_reports_set_the_unknown_token_apart():
     found = segment(tokenizer(UNKNOWN), "a é[UNK]".encode(), "all")
     assert [token.special for token in found.tokens] == [False, True, True]
     assert found.placed.special == b"\0\1\1"
+
+
+def test_spans_where_the_model_makes_an_added_token_too():
+    """Its id was taken for that of the token in the text: of the byte E9, which a file writes "é", for "é"."""
+    vocabulary = Vocabulary.from_tokens([*(bytes([byte]) for byte in range(256)), b"lo", b"low"])
+    merges = Merges.from_pairs([(108, 111, 256), (256, 119, 257)])
+    added = (
+        SpecialToken("é".encode(), 0xE9, special=False),
+        SpecialToken(b"low", 257, special=False, single_word=True),
+    )
+    model = Tokenizer(MergeBpe(vocabulary, merges), special_tokens=added)
+    for text in ("\udce9x", "a\udce9b éx", "lowest low lo", "x"):
+        lines = io.BytesIO()
+        encode(Source(text=text), model, EncodeOptions("jsonl", spans=True), output=lines)
+        spans = [[token.start, token.end] for token in model.tokens(text)]
+        assert json.loads(lines.getvalue())["spans"] == spans

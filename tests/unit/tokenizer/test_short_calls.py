@@ -179,7 +179,7 @@ def test_a_list_with_what_is_no_id(wrong):
     tokenizer = load("gpt2")
     with pytest.raises((TypeError, BpeError), match=r"id|int") as one:
         tokenizer.decode([64, wrong])
-    with pytest.raises(type(one.value), match=f"^{re.escape(str(one.value))}$"):
+    with pytest.raises(type(one.value), match=rf"^batch\[1\]: {re.escape(str(one.value))}$"):
         tokenizer.decode_batch([[64], [64, wrong]])
 
 

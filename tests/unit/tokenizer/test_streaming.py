@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError
 from bpe_cli.formats import load
-from bpe_cli.stages import BPEDecoder, ByteFallback, Fuse, MetaspaceDecoder, ReplaceDecoder, StripDecoder, WordLevel
+from bpe_cli.stages import (
+    BPEDecoder,
+    ByteFallback,
+    Fuse,
+    MetaspaceDecoder,
+    ReplaceDecoder,
+    SpaceMarksDecoder,
+    SpecialToken,
+    StripDecoder,
+    WordLevel,
+)
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import named
@@ -94,7 +104,7 @@ def test_an_id_without_a_token_changes_nothing(tokenizer):
     going = StreamDecoder(tokenizer)
     given = going.feed([first])
     for wrong in ([99_999], [second, 99_999], [99_999, second], [-1], [second, -1]):
-        with pytest.raises(InputError, match=r"id 99999 has no token|-1 at place [01] is not a token id"):
+        with pytest.raises(InputError, match=r"(id 99999|-1) at place [01] (has no token in|is not a token id)"):
             going.feed(wrong)
     assert given + going.feed([second, first]) + going.finish() == whole
     assert going.feed([first]) == given
@@ -137,6 +147,28 @@ def test_an_endless_beginning_is_not_waited_for_for_ever(monkeypatch):
     text = going.feed([0] * 500) + going.finish()
     assert text == "\ufffd" * 500
     assert max(calls) < 50
+
+
+def test_control_pieces_are_not_kept(monkeypatch):
+    """Each read as nothing, and all were decoded again with each one more."""
+    pieces = Vocabulary.from_tokens(token.encode() for token in ("▁a", "b", "</s>"))
+    specials = (SpecialToken(b"</s>", 2),)
+    tokenizer = Tokenizer(WordLevel(pieces), special_tokens=specials, decoder=(SpaceMarksDecoder(),))
+    calls = []
+    decode = Tokenizer.decode_bytes
+    monkeypatch.setattr(Tokenizer, "decode_bytes", lambda self, ids: (calls.append(len(ids)), decode(self, ids))[1])
+    ids = [*[2] * 300, 0, *[2] * 300, 1, 0, *[2] * 300]
+    going = StreamDecoder(tokenizer)
+    assert "".join(going.feed([each]) for each in ids) + going.finish() == going.feed(ids) + going.finish() == "ab a"
+    assert max(calls) < 50
+
+
+def test_an_error_names_the_place_among_the_ids_that_were_fed():
+    for tokenizer in (tokenizer_of(LLAMA), GPT2):
+        going = StreamDecoder(tokenizer)
+        going.feed([1, 2, 1])
+        with pytest.raises(InputError, match=r"^id 99999 at place 1 has no token in this tokenizer"):
+            going.feed([2, 99_999])
 
 
 def test_decoders_are_heeded():

@@ -19,8 +19,10 @@ from hypothesis import strategies as st
 
 import bpe_cli
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.stages import SpecialToken
+from bpe_cli.stages import ReplaceDecoder, SpecialToken, WordLevel
 from bpe_cli.stages.spelling import to_visible
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.encoded import EncodedBatch
 from bpe_cli.tokenizer.parts import breaks
 from bpe_cli.tokenizer.usage import Usage
@@ -414,6 +416,16 @@ def test_the_end_of_a_text_is_left_out_if_asked():
     assert GPT2.decode_batch([ids, []], skip_special_tokens=True) == ["hello world", ""]
 
 
+def test_decoders_that_fail_are_not_blamed_on_the_ids():
+    """The hint was that they are another tokenizer's."""
+    growing = (ReplaceDecoder("x", "x" * 999),) * 3
+    tokenizer = Tokenizer(WordLevel(Vocabulary.from_tokens([b"x" * 10])), decoder=growing)
+    with pytest.raises(InputError) as caught:
+        tokenizer.decode([0])
+    expected = "the decoders make a text longer than 16777216 bytes of these tokens, which is the limit"
+    assert (caught.value.message, caught.value.hint) == (expected, None)
+
+
 # -- files ---------------------------------------------------------------------------------------------
 
 
@@ -551,12 +563,16 @@ def test_a_batch_is_decoded_as_each_of_its_lists(kind, lists, errors):
 
 
 def test_an_id_without_a_token_in_a_batch_is_told_with_its_place():
-    with pytest.raises(InputError, match="id 50257 has no token"):
+    with pytest.raises(InputError, match=r"^batch\[1\]: id 50257 at place 1 has no token"):
         GPT2.decode_batch([[1], [2, 50257]])
-    with pytest.raises(InputError, match="-1 at place 0 is not a token id"):
+    with pytest.raises(InputError, match=r"^batch\[0\]: -1 at place 0 is not a token id$"):
         GPT2.decode_batch([[-1]])
-    with pytest.raises(InputError, match="are not UTF-8"):
-        GPT2.decode_batch([[1], [187]], "strict")
+    for batch in ([[1], [187]], EncodedBatch.packed([[1], [187]])):
+        with pytest.raises(InputError, match=r"^batch\[1\]: the decoded bytes are not UTF-8"):
+            GPT2.decode_batch(batch, "strict")
+    for ids in ([50256, 50256, 60000], EncodedBatch.packed([[50256, 50256, 60000]])[0]):
+        with pytest.raises(InputError, match=r"^id 60000 at place 2 has no token"):
+            GPT2.decode(ids, skip_special_tokens=True)
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)
@@ -565,7 +581,7 @@ def test_an_id_without_a_token_is_told_though_rows_are_read_but_once(name):
     tokenizer = TOKENIZERS[name]
     ids = tokenizer.encode("low")
     assert tokenizer.decode_batch(iter(row) for row in [ids, ids]) == [tokenizer.decode(ids)] * 2
-    with pytest.raises(InputError, match="id 60000 has no token"):
+    with pytest.raises(InputError, match=r"^batch\[1\]: id 60000 at place 0 has no token"):
         tokenizer.decode_batch(iter(row) for row in [ids, [60000]])
 
 
