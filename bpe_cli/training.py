@@ -270,11 +270,11 @@ def train(
         return count_within(trainer, chosen, made, max_memory=max_memory, threads=threads, listener=listener)
 
     if are_chosen(made):
-        training = [(name, counted_in(one)) for name, one in named.items()]
-        tuned = [(name, counted_in(one, None)) for name, one in (development or {}).items()]
+        training = ((name, counted_in(one)) for name, one in named.items())
+        tuned = ((name, counted_in(one, None)) for name, one in (development or {}).items())
         counted = by_language(training, tuned, list(named), max_memory, listener=listener)
     elif named:
-        each = [(name, counted_in(one)) for name, one in named.items()]
+        each = ((name, counted_in(one)) for name, one in named.items())
         counted = mixed(each, mixture, made, max_memory, listener=listener)
     elif counts_dir is not None:
         first, items = _looked_into(corpus)

@@ -16,10 +16,11 @@ from bpe_cli.support.fast_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Where parts leave marks, and whether workers begin."""
+    """Where parts leave marks, whether workers begin, and what makes it as large as the job of a tokenizer."""
 
     folder: str
     beginning: str = "well"
+    ballast: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ def check_ending(ending: str) -> None:
 
 
 def pack_archive(
-    chunks: Iterable[bytes], packer: Packer, begin: Place, ending: str, field: str, rows: Rows = ALL_WHOLE
+    chunks: Iterable[bytes], packer: Packer, begin: Place, ending: str, field: str | None, rows: Rows = ALL_WHOLE
 ) -> Iterator[Block]:
     """Make a document of each member with an ending; those whose names begin with a dot are left out.
 
@@ -60,8 +60,8 @@ def pack_archive(
         packer: Where the documents go.
         begin: Where they begin.
         ending: How the names of members end, without a dot. ``json``, and what ends in ``.json``, means JSON values
-            with the text in a field; other members are documents, byte for byte.
-        field: The field of JSON.
+            with the text in a field, if one is named; other members are documents, byte for byte.
+        field: The field of JSON; None if JSON itself is the document, as a conversation is.
         rows: What becomes of broken members, and what is kept beside the text.
 
     Raises:
@@ -69,7 +69,7 @@ def pack_archive(
     """
     stream = _Stream(chunks, begin)
     others: dict[str, None] = {}
-    count, is_empty, in_json = 0, True, is_json(ending)
+    count, is_empty, field = 0, True, field if is_json(ending) else None
     for member in _members(stream):
         name = member.name.rpartition("/")[2]
         is_empty = is_empty and member.what is not None
@@ -80,11 +80,11 @@ def pack_archive(
             continue
         count += 1
         place = replace(begin, line=None, offset=member.offset, member=show_path(member.name))
-        if member.what is not None or (in_json and member.size > LARGEST_JSON):
+        if member.what is not None or (field is not None and member.size > LARGEST_JSON):
             what = member.what or f"larger than {LARGEST_JSON:,} bytes"
             rows.meet(RowFault("member", f"it is {what}" + (", not a plain file" if member.what else "")), place)
             stream.skip(member.size)
-        elif in_json:
+        elif field is not None:
             yield from _json(stream.take(member.size), packer, place, field, rows)
         else:
             for chunk in limited(stream.chunks(member.size), packer.block_bytes):

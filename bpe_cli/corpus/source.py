@@ -370,7 +370,8 @@ def _pack(
         if item.kind not in DELIMITERS:
             from bpe_cli.corpus.archive import pack_archive
 
-            return pack_archive(chunks, packer, begin, source.ending, source.text_field, rows)
+            field = None if source.json else source.text_field
+            return pack_archive(chunks, packer, begin, source.ending, field, rows)
         return pack_delimited(chunks, packer, begin, DELIMITERS[item.kind], source.text_field, rows)
     if source.documents == "lines":
         return pack_lines(chunks, packer)

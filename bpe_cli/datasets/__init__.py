@@ -118,7 +118,7 @@ class TokenDataset:
         self.dtype: Dtype = stored if dtype is None else np.dtype(dtype)
         if not np.can_cast(stored, self.dtype, "safe") or self.dtype.kind not in "iu":
             raise UsageError(f"`dtype` {self.dtype} does not hold every {stored}", hint="int64 does")
-        self._stored, self._copies = stored == self.dtype, dtype is not None
+        self._copies = dtype is not None
         self.documents = sum(record.documents for record in self._records)
         self.tokens = sum(record.tokens for record in self._records)
         self._before = [0, *accumulate(map(self._layout.rows_of, self._records))]
@@ -212,12 +212,12 @@ class TokenDataset:
         part, at = self._part(number), at - self._before[number]
         if not self._is_dict:
             row = part.row(at)
-            return row if self._stored else row.astype(self.dtype)
+            return row.astype(self.dtype) if self._copies else row
         found = part.fields(at)
-        if not self._stored and IDS in found:
-            found[IDS] = found[IDS].astype(self.dtype)
         if self._copies:
             found = {name: value.copy() if _is_mapped(value) else value for name, value in found.items()}
+            if IDS in found:
+                found[IDS] = found[IDS].astype(self.dtype, copy=False)
         return found
 
     def _part(self, number: int) -> PartRows:

@@ -52,8 +52,8 @@ def fields_of(settings: dict[str, Any], known: Known | None) -> tuple[str, ...]:
         there |= {*COLUMNS, SPANS}
     elif settings["pad"] is None:
         there.add("attention_mask")
-    named = [name for name in (*COLUMNS, SPANS) if name in there]
     kept = [name for name, _ in settings.get("keep") or ()]
+    named = [name for name in (*COLUMNS, SPANS) if name in there and name not in kept]
     return (IDS, *named, *([MASK] if MASK in columns else []), *kept)
 
 

@@ -119,10 +119,12 @@ class _Pool:
         note: Callable[[str], None],
     ) -> None:
         import multiprocessing
+        from multiprocessing.reduction import ForkingPickler
 
         self._work, self._parts, self._processes = work, parts, processes
         self._advance, self._note = advance, note
         self._context = multiprocessing.get_context("spawn")
+        self._pickled = ForkingPickler.dumps(work)
         self._waiting = deque(range(len(parts)))
         self._lost: dict[int, int] = {}  # how often the process of a part died
         self._counted: dict[int, int] = {}  # what such a part had done by then: not to be counted again
@@ -174,10 +176,13 @@ class _Pool:
     def _start(self) -> None:
         ours, theirs = self._context.Pipe()
         with _without_interrupts():
-            process = self._context.Process(target=_serve, args=(theirs, self._work), daemon=True)
+            process = self._context.Process(target=_serve, args=(theirs,), daemon=True)
             process.start()
             self._workers.append(_Worker(process, ours))
         theirs.close()
+        # Not as an argument: of a process that ends before it has read a long one, Python would wait for ever.
+        with suppress(OSError):  # it is gone: the next look at its connection says so
+            ours.send_bytes(self._pickled)
 
     def _feed(self, worker: _Worker) -> None:
         """Hand a worker the next part, if there is one."""
@@ -245,8 +250,11 @@ def _without_interrupts() -> Iterator[None]:
 # -- in a worker process ------------------------------------------------------------------------------
 
 
-def _serve(connection: Connection, work: Work[Any, Any, Any]) -> None:
-    """Do parts until there are no more. An answer is an amount, or the outcome of beginning or of a part."""
+def _serve(connection: Connection) -> None:
+    """Do parts of the work that comes first until there are no more.
+
+    An answer is an amount, or the outcome of beginning or of a part.
+    """
     import signal
     import threading
     from multiprocessing import parent_process
@@ -260,6 +268,7 @@ def _serve(connection: Connection, work: Work[Any, Any, Any]) -> None:
     if parent is not None:
         threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
     with suppress(EOFError, OSError):  # the parent is gone
+        work: Work[Any, Any, Any] = connection.recv()
         begun = Outcome.of(work.begin, work.common)
         connection.send(Outcome(error=begun.error))
         while True:

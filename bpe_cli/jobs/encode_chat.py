@@ -232,7 +232,7 @@ class ConversationReader:
         self._streams = streams
         tools = chat.tools
         self._tools = None if tools is None else read_tools(read_whole(tools, stdin=streams.read), tools)
-        self._lines = Origins(whole=source.documents == "whole", lines=source.documents == "lines")
+        self._origins = Origins.of_inputs(source, inputs)
         self._number = 0
         self._numbers = array("Q")
         self._inputs = inputs
@@ -244,7 +244,7 @@ class ConversationReader:
 
     def origin_of(self, number: int) -> Origin:
         """Return where a conversation is from, by its number among all, counted from 1."""
-        return self._lines.origin_of(self._numbers[number - 1])
+        return self._origins.origin_of(self._numbers[number - 1])
 
     @property
     def inputs(self) -> Inputs:
@@ -252,7 +252,7 @@ class ConversationReader:
         return self._inputs
 
     def _name(self, number: int) -> str:
-        return self._lines.of(number) if self._source.documents == "whole" else self._lines.line_of(number)
+        return str(self._origins.origin_of(number))
 
     @contextmanager
     def batches(self, what: str) -> Iterator[Iterator[list[Conversation]]]:
@@ -261,7 +261,7 @@ class ConversationReader:
 
         with reading(
             self._source, self._inputs, what, self._listener, stdin=self._streams.read,
-            on_input=self._lines.begin, hashes=self.hashes,
+            on_input=self._origins.begin, hashes=self.hashes,
         ) as blocks:  # fmt: skip
             yield filter(None, map(self._batch, whole_documents(blocks, MAX_BYTES, _too_long)))
 

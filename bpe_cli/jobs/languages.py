@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from bpe_cli.trainers.counts import new_counts
 from bpe_cli.trainers.parity import NO_LANGUAGE, mark_of
 
 if TYPE_CHECKING:
+    from bpe_cli import _core
     from bpe_cli.corpus import Source
     from bpe_cli.trainers.base import Chosen, Options, Trained
 
@@ -142,7 +144,8 @@ def by_language(
     """Put counts of languages into one table, each piece with the mark of its language.
 
     Args:
-        training: The name of a language and counts of it; temporary files among them are gone afterwards.
+        training: The name of a language and counts of it, made when they are asked for, so that few are in memory at a
+            time; temporary files among them are gone afterwards.
         development: The same for development sets.
         names: The names of the languages, by number.
         max_memory: Bytes of memory that the table may take; more of it goes to temporary files.
@@ -161,12 +164,18 @@ def by_language(
                 if not each.unique:
                     raise TrainingError(f"there is nothing to train on: the {what} {name!r} has no text")
                 mark = mark_of(names.index(name), development=of_development)
-                with each if isinstance(each, CountsOnDisk) else nullcontext():
-                    for part in parts_of(each):
-                        with sums(f"the {what} {name!r}, with those before it: "):
-                            total.add_marked(part, mark)
-                        spilling.check()
+                with sums(f"the {what} {name!r}, with those before it: "):
+                    _add_marked(total, each, mark, spilling)
+                del each  # else they would stay until the next are there
         return spilling.finish()
+
+
+def _add_marked(total: _core.Counts, counted: Counted, mark: bytes, spilling: Spilling) -> None:
+    """Add counts with a mark before each piece; a file that they were in is gone."""
+    with counted if isinstance(counted, CountsOnDisk) else nullcontext():
+        for part in parts_of(counted):
+            total.add_marked(part, mark)
+            spilling.check()
 
 
 def counted_languages(
@@ -203,14 +212,14 @@ def counted_languages(
     if said.counts:
         training, options = _loaded(said.counts, options, max_memory, listener)
     else:
-        training = [(each.name, counted_in(each.source, sampled, options)) for each in corpora]
-    development = [(each.name, counted_in(each.source, None, options)) for each in said.development]
+        training = ((each.name, counted_in(each.source, sampled, options)) for each in corpora)
+    development = ((each.name, counted_in(each.source, None, options)) for each in said.development)
     return by_language(training, development, names, max_memory, listener=listener), options
 
 
 def _loaded(
     files: Sequence[tuple[str, str]], options: Options, max_memory: int, listener: Listener
-) -> tuple[list[tuple[str, Counted]], Options]:
+) -> tuple[Iterator[tuple[str, Counted]], Options]:
     """Read files of counts; the way their text was cut becomes part of the trained tokenizer.
 
     Raises:
@@ -219,14 +228,11 @@ def _loaded(
     """
     from bpe_cli.formats import counts_file
 
-    counted: list[tuple[str, Counted]] = []
-    for (name, _), (_, cutting, each) in zip(
-        files, counts_file.load_each((Path(path) for _, path in files), max_memory), strict=True
-    ):
-        if not counted:
-            options = adopted(options, cutting, listener=listener)
-        counted.append((name, each))
-    return counted, options
+    loaded = counts_file.load_each((Path(path) for _, path in files), max_memory)
+    first = next(loaded)
+    options = adopted(options, first[1], listener=listener)
+    names = (name for name, _ in files)
+    return ((name, counts) for name, (_, _, counts) in zip(names, chain((first,), loaded), strict=True)), options
 
 
 def choices(trained: Trained, options: Options) -> Iterator[str]:

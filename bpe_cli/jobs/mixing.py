@@ -8,14 +8,14 @@ the counts of a corpus are multiplied, and so the result is exact and always the
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
 from math import gcd, lcm
 from typing import TYPE_CHECKING, TypeAlias
 
 from bpe_cli.errors import TrainingError, UsageError
-from bpe_cli.jobs.spilling import Counted, CountsOnDisk, Spilling, parts_of
+from bpe_cli.jobs.spilling import Counted, Spilling, held_within, parts_of
 from bpe_cli.stages.counting import ALL_MEMORY
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import SILENCE, Listener
@@ -166,7 +166,7 @@ class Sampled:
 
 
 def mixed(
-    counted: Sequence[tuple[str, Counted]],
+    counted: Iterable[tuple[str, Counted]],
     mixture: Mixture,
     options: Options,
     max_memory: int,
@@ -176,10 +176,11 @@ def mixed(
     """Add up the counts of corpora, each times its factor, in their order.
 
     Args:
-        counted: The name and the counts of each; temporary files among them are gone afterwards.
+        counted: The name of each corpus and its counts, made when they are asked for, so that few are in memory at a
+            time; temporary files among them are gone afterwards.
         mixture: How much each counts.
         options: What is trained: its trainer knows how much text was counted.
-        max_memory: Bytes of memory that the sum may take; more of it goes to temporary files.
+        max_memory: Bytes of memory that they may take, and that the sum may; more of it goes to temporary files.
         listener: Receives a note about each corpus.
 
     Raises:
@@ -189,10 +190,8 @@ def mixed(
         OutputError: if the temporary files cannot be written.
     """
     with ExitStack() as files:
-        for _, each in counted:
-            if isinstance(each, CountsOnDisk):
-                files.enter_context(each)
-        return _mixed(counted, mixture, options, max_memory, listener)
+        held = held_within(counted, max_memory, files, listener)
+        return _mixed(held, mixture, options, max_memory, listener)
 
 
 def _mixed(

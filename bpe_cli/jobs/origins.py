@@ -50,10 +50,17 @@ class Origins:
     ('a.txt, document 2', 'b.txt, document 1')
     """
 
-    def __init__(self, *, whole: bool, lines: bool = False) -> None:
-        """Start with no input; ``whole`` tells that each is one document, ``lines`` that each of its lines is one."""
+    def __init__(self, *, whole: bool, lines: bool = False, starts: Sequence[int] = ()) -> None:
+        """Start with no input.
+
+        Args:
+            whole: Whether each is one document.
+            lines: Whether each of its lines is one.
+            starts: The byte of each input from which its documents are counted; none if that is the first in all.
+        """
         self._whole = whole
         self._lines = lines
+        self._starts = starts
         self._names: list[str] = []
         self._paths: list[str] = []
         self._before: list[int] = []
@@ -62,7 +69,12 @@ class Origins:
     def of_inputs(cls, source: Source, inputs: Inputs) -> Origins:
         """Begin for the documents of a source."""
         tables = any(item.kind is not None and item.kind.is_table for item in inputs.items)
-        return cls(whole=source.documents == "whole" and not tables, lines=source.documents == "lines" and not tables)
+        starts = [0 if item.extent is None else item.extent[0] for item in inputs.items]
+        return cls(
+            whole=source.documents == "whole" and not tables,
+            lines=source.documents == "lines" and not tables,
+            starts=starts if any(starts) else (),
+        )
 
     def begin(self, path: str, before: int) -> None:
         """Record that an input begins after ``before`` documents."""
@@ -82,8 +94,11 @@ class Origins:
 
     def of(self, number: int) -> str:
         """Name a document by its number among all, counted from 1."""
-        name, inside = self.place_of(number)
-        return name if self._whole else f"{name}, document {inside:,}"
+        place, inside = self.input_of(number)
+        if self._whole:
+            return self._names[place]
+        start = self._starts[place] if self._starts else 0
+        return f"{self._names[place]}, document {inside:,}" + (f" from byte {start:,} on" if start else "")
 
     def line_of(self, number: int) -> str:
         """Name a document that is a line by its number among all lines, counted from 1."""

@@ -55,6 +55,22 @@ class CountsOnDisk:
         self.total = total
         self.sha256 = sha256
 
+    @classmethod
+    def of(cls, counts: _core.Counts) -> Self:
+        """Write counts that are in memory to a temporary file.
+
+        Raises:
+            OutputError: if the file cannot be written.
+        """
+        data = counts.dump()
+        with ExitStack() as failing, _failures():
+            file = _temporary()
+            failing.callback(close_quietly, file)
+            file.write(data)
+            file.flush()
+            failing.pop_all()
+        return cls(file, [len(data)], counts.unique, counts.total, hashlib.sha256(data).hexdigest())
+
     def __enter__(self) -> Self:
         return self
 
@@ -119,6 +135,37 @@ def parts_of(counts: Counted) -> Iterator[_core.Counts]:
         TrainingError: if they pass 2^64 together.
     """
     return counts.parts() if isinstance(counts, CountsOnDisk) else iter((counts,))
+
+
+def held_within(
+    counted: Iterable[tuple[str, Counted]], max_memory: int, files: ExitStack, listener: Listener = SILENCE
+) -> list[tuple[str, Counted]]:
+    """Hold the counts of several corpora in so much memory and what those take that come next.
+
+    Args:
+        counted: The name of each corpus and its counts, which are made when they are asked for.
+        max_memory: Bytes that they may take together; if it is more, they go to temporary files.
+        files: Closes the files.
+        listener: Receives a note when the first counts go to files.
+
+    Raises:
+        OutputError: if the files cannot be written.
+    """
+    held: list[tuple[str, Counted]] = []
+    is_noted = False
+    for name, counts in counted:
+        held.append((name, files.enter_context(counts) if isinstance(counts, CountsOnDisk) else counts))
+        del counts  # else they would stay until the next are there
+        if sum(each.memory for _, each in held if not isinstance(each, CountsOnDisk)) <= max_memory:
+            continue
+        if not is_noted:
+            _note_files(max_memory, listener)
+            is_noted = True
+        held = [
+            (owner, each if isinstance(each, CountsOnDisk) else files.enter_context(CountsOnDisk.of(each)))
+            for owner, each in held
+        ]
+    return held
 
 
 def count_within(
@@ -234,8 +281,7 @@ class Spilling:
     def _spill(self) -> None:
         """Write all counts to the files, and empty them."""
         if not self._files:
-            most = f"{self._max_memory >> 20:,} MiB"
-            self._listener.note(f"the counts take more than {most}: they go to temporary files{temporary_folder()}")
+            _note_files(self._max_memory, self._listener)
             self._files = [self._open() for _ in range(_core.PARTITIONS)]
         number = self._counts.unique
         with _failures():
@@ -259,6 +305,11 @@ class Spilling:
             own.write(partial(_write, out))
             out.seek(0)
         return out
+
+
+def _note_files(max_memory: int, listener: Listener) -> None:
+    most = f"{max_memory >> 20:,} MiB"
+    listener.note(f"the counts take more than {most}: they go to temporary files{temporary_folder()}")
 
 
 def _write(file: IO[bytes], records: bytes) -> None:

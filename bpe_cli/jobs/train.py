@@ -226,7 +226,7 @@ def train_file(
                 job.languages, job.corpora, options, counted_in, job.sampled, job.max_memory, listener=listener
             )
         elif job.corpora:
-            named = [(each.name, counted_in(each.source, job.sampled, options)) for each in job.corpora]
+            named = ((each.name, counted_in(each.source, job.sampled, options)) for each in job.corpora)
             counts = mixed(named, job.mixture, options, job.max_memory, listener=listener)
         else:
             counts = counted_in(job.source or Source(), job.sampled, options)

@@ -75,12 +75,20 @@ class Strip:
 
     def extend(self, other: Strip) -> None:
         """Put another one behind this one, which must be able to grow."""
-        self.ids.extend(other.ids)
+        _extend(self.ids, other.ids)
         if self.mask is not None and other.mask is not None:
-            self.mask.extend(other.mask)
+            _extend(self.mask, other.mask)
 
     def drop(self, count: int) -> None:
         """Remove ids from the start."""
         del self.ids[:count]
         if self.mask is not None:
             del self.mask[:count]
+
+
+def _extend(numbers: array[int], others: array[int] | memoryview) -> None:
+    """Put numbers behind others of the same width; by bytes, since an array takes those of a view one by one."""
+    if isinstance(others, memoryview):
+        numbers.frombytes(others.cast("B"))
+    else:
+        numbers.extend(others)

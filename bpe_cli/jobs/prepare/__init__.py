@@ -55,7 +55,7 @@ from bpe_cli.support.listening import SILENCE, Listener, announce
 from bpe_cli.support.messages import cannot_read
 
 if TYPE_CHECKING:
-    from bpe_cli.corpus import Input, Source
+    from bpe_cli.corpus import Source
     from bpe_cli.engines.base import Engine
     from bpe_cli.jobs.files import Streams
     from bpe_cli.jobs.prepare.estimating import Planned
@@ -254,10 +254,6 @@ def estimate(
     free = None if place is None else free_bytes(place)
     parts = [part for part in resolved.parts if share is None or share.takes(part)]
     return estimated(parts, resolved.source, resolved.model, options, width=width, processes=count, free=free)
-
-
-def _shown(item: Input) -> str:
-    return item.name if item.extent is None else f"{item.name}[{item.extent[0]}:{item.extent[1]}]"
 
 
 def finish(folder: str | os.PathLike[str]) -> Prepared:

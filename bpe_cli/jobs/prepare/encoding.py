@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.corpus.kinds import has_fields
+from bpe_cli.corpus.kinds import TAR
 from bpe_cli.corpus.rows import ALL_WHOLE, BrokenRow, Place, RowFault, Rows
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.support.blocks import Block, whole_documents
@@ -62,11 +62,12 @@ def encode_part(
         InputError: if an input cannot be read, has another size than the plan says, or holds what cannot be encoded;
             the message says which.
     """
+    from bpe_cli.corpus import Inputs
     from bpe_cli.jobs.origins import Origins
     from bpe_cli.jobs.parts.changed import refuse_resized
 
     hashes: list[InputHash] = []
-    origins = Origins(whole=job.source.documents == "whole")
+    origins = Origins.of_inputs(job.source, Inputs(part.inputs))
     divided = 0
     if job.conversations is None:
         _encode_texts(job, part, model, taker, threads, advance, hashes, origins, rows)
@@ -156,7 +157,8 @@ def _encode_conversations(
             number += 1
             row: int | None = None
             kept: Sequence[Any] | TableRow | None = None
-            if has_fields(part.inputs[origins.input_of(number)[0]].kind, job.source.ending):
+            kind = part.inputs[origins.input_of(number)[0]].kind
+            if kind is not None and kind.is_table and kind != TAR:
                 row, kept = tables.next_row()
             if not blank_is_none or document.strip():
                 where = named(number) if row is None else place_of(number, row).shown()

@@ -339,3 +339,13 @@ def test_an_offset_of_a_damaged_table_is_not_followed(tmp_path: Path, to: str, o
     with pytest.raises(InputError, match="does not match its record"):
         rows[1]
     assert TokenDataset(folder)[1].tolist() == bpe_cli.load("gpt2").encode("a b")
+
+
+def test_a_column_of_the_source_may_be_called_as_a_field(tmp_path: Path) -> None:
+    """Only ``spans`` may be: tables have no column of that name, and rows of documents always have the field."""
+    source, folder = tmp_path / "rows.jsonl", tmp_path / "out"
+    source.write_text('{"text": "a b", "spans": "0-1"}\n')
+    bpe_cli.prepare("gpt2", source, folder, documents="jsonl", to="arrow", keep=("spans",), processes=1)
+    fields = TokenDataset(folder).fields
+    assert len(set(fields)) == len(fields)
+    assert TokenDataset(folder, fields=fields)[0]["spans"] == "0-1"

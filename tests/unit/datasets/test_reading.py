@@ -139,6 +139,8 @@ def test_numbers_are_mapped_or_converted(lines: Path, to: str) -> None:
     assert [row.tolist() for row in converted] == [row.tolist() for row in mapped]
     assert converted[3].dtype == converted.dtype == np.int64
     assert converted[3].flags.writeable
+    same = TokenDataset(folder, dtype=mapped.dtype)[3]
+    assert (same.tolist(), same.dtype, same.flags.writeable) == (mapped[3].tolist(), mapped.dtype, True)
     if to not in ("mds", "parquet"):  # whose rows may lie at odd places, or are compressed
         assert not mapped[3].flags.writeable
         assert not mapped[3].flags.owndata

@@ -47,10 +47,10 @@ def stream_of(count: int, **options: Any) -> TokenStream:
     return TokenStream(Numbered(count), StreamOptions(**options))  # type: ignore[arg-type]
 
 
-def read(stream: TokenStream, worker: int = 0, workers: int = 1, most: int | None = None) -> list[Any]:
+def read(stream: TokenStream, worker: int = 0, workers: int = 1, most: int | None = None, seed: int = 7) -> list[Any]:
     """Read as a worker of a DataLoader does, which PyTorch would say."""
     before = sys.modules.get("torch.utils.data")
-    info = SimpleNamespace(id=worker, num_workers=workers)
+    info = SimpleNamespace(id=worker, num_workers=workers, seed=seed + worker)
     stand_in: Any = SimpleNamespace(get_worker_info=lambda: None if workers == 1 else info)
     sys.modules["torch.utils.data"] = stand_in
     try:
@@ -62,12 +62,12 @@ def read(stream: TokenStream, worker: int = 0, workers: int = 1, most: int | Non
             sys.modules["torch.utils.data"] = before
 
 
-def batches_of_workers(stream: TokenStream, workers: int) -> list[list[Any]]:
+def batches_of_workers(stream: TokenStream, workers: int, seed: int = 7) -> list[list[Any]]:
     """Return the batches in the order in which a DataLoader gives them: from each worker in turn."""
     size = stream.options.batch_size
     of_each = []
     for worker in range(workers):
-        rows = read(pickle.loads(pickle.dumps(stream)), worker, workers)
+        rows = read(pickle.loads(pickle.dumps(stream)), worker, workers, seed=seed)
         of_each.append([rows[at : at + size] for at in range(0, len(rows), size)])
     return [batch for turn in itertools.zip_longest(*of_each) for batch in turn if batch is not None]
 
@@ -144,6 +144,98 @@ def test_a_state_is_gone_on_with(
     assert before + [row for batch in batches_of_workers(second, workers) for row in batch] == read(new())
 
 
+class Shared:
+    """A number in memory that processes share, as a tensor of PyTorch's may be: what is pickled is the same one."""
+
+    all: list[Shared] = []  # noqa: RUF012
+
+    def __init__(self, number: int, dtype: object) -> None:
+        self.number = number
+        self.place = len(self.all)
+        self.all.append(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return shared, (self.place,)
+
+    def __int__(self) -> int:
+        return self.number
+
+    def share_memory_(self) -> Shared:
+        return self
+
+    def fill_(self, number: int) -> None:
+        self.number = number
+
+
+def shared(place: int) -> Shared:
+    return Shared.all[place]
+
+
+@pytest.fixture
+def torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let streams find as much of PyTorch as they ask for."""
+    monkeypatch.setattr(Shared, "all", [])
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(tensor=Shared, int64=None))  # type: ignore[arg-type]
+    data = SimpleNamespace(get_worker_info=lambda: None, IterableDataset=SimpleNamespace(register=lambda _: None))
+    monkeypatch.setitem(sys.modules, "torch.utils.data", data)  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("torch")
+@pytest.mark.parametrize("new_epochs", [False, True])
+def test_only_one_pass_of_workers_goes_on(new_epochs: bool) -> None:
+    """The process that loads a state makes no pass itself, and hands the state to the workers of each."""
+    options = {"seed": 1, "batch_size": 2}
+    first, second = stream_of(30, **options), stream_of(30, **options)
+    before = read(first, most=7)
+    for _ in range(2):
+        second.load_state_dict(first.state_dict())
+        for number in range(3):
+            if new_epochs:
+                second.set_epoch(number)
+            rows = [row for batch in batches_of_workers(second, 3, seed=1000 * number) for row in batch]
+            whole = read(stream_of(30, **options, epoch=number if new_epochs else 0))
+            assert (rows if number else before + rows) == whole
+        assert read(second) == whole
+
+
+def test_a_state_is_of_one_epoch() -> None:
+    stream = stream_of(30, seed=1)
+    before = read(stream, most=7)
+    state = stream.state_dict()
+    stream.set_epoch(1)
+    later = json.loads(json.dumps(stream.state_dict()))
+    other = stream_of(30, seed=1)
+    other.load_state_dict(later)
+    assert read(other) == read(stream_of(30, seed=1, epoch=1))
+    other.load_state_dict(state)
+    other.set_epoch(1)
+    assert read(other) == read(stream_of(30, seed=1, epoch=1))
+    other.load_state_dict(state)
+    other.set_epoch(0)
+    assert before + read(other) == read(stream_of(30, seed=1))
+
+
+def test_two_passes_at_a_time_have_all_rows() -> None:
+    stream = stream_of(10_000)
+    assert list(zip(stream, stream, strict=True)) == [(row, row) for row in range(10_000)]
+
+
+def test_a_state_is_json_whatever_numbers_are_given() -> None:
+    options = {
+        "rank": np.int64(1),
+        "world_size": np.int32(2),
+        "seed": np.uint8(3),
+        "epoch": np.int64(4),
+        "batch_size": 2,
+    }
+    stream = stream_of(30, **options)
+    before = read(stream, most=5)
+    state = json.loads(json.dumps(stream.state_dict()))
+    other = stream_of(30, rank=1, world_size=2, seed=3, batch_size=2)
+    other.load_state_dict(state)
+    assert before + read(other) == read(stream_of(30, **options))
+
+
 def test_states_that_do_not_belong_to_a_stream_are_refused() -> None:
     stream = stream_of(50, seed=1)
     read(stream, 1, 3, 4)
@@ -157,8 +249,9 @@ def test_states_that_do_not_belong_to_a_stream_are_refused() -> None:
             stream_of(50, **options).load_state_dict(state)
     with pytest.raises(UsageError, match="its rows is 50, not 51"):
         stream_of(51, seed=1).load_state_dict(state)
-    with pytest.raises(UsageError, match="not the state of a stream"):
-        stream.load_state_dict({})
+    for nothing in ({}, None, {key: value for key, value in state.items() if key != "taken"}):
+        with pytest.raises(UsageError, match="not the state of a stream"):
+            stream.load_state_dict(nothing)  # type: ignore[arg-type]
     stream.load_state_dict(state)
     with pytest.raises(UsageError, match="is that of worker 1 of 3, and this is worker 1 of 2"):
         read(stream, 1, 2)

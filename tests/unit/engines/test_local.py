@@ -151,9 +151,12 @@ def test_workers_end_with_their_parent(tmp_path: Path, number: int, repository: 
     assert (b"Traceback" in err, b"resource_tracker" in err) == (number == signal.SIGINT, False)
 
 
-def test_a_script_without_a_guard_is_explained(tmp_path: Path, repository: Path) -> None:
+@pytest.mark.parametrize("size", [0, 1 << 20])
+def test_a_script_without_a_guard_is_explained(tmp_path: Path, repository: Path, size: int) -> None:
+    """What all parts have in common may be more than a pipe holds: a tokenizer. Then it waited for ever."""
     script = tmp_path / "script.py"
-    script.write_text(SCRIPT.replace('if __name__ == "__main__":', "if True:"))
+    text = SCRIPT.replace('if __name__ == "__main__":', "if True:")
+    script.write_text(text.replace("sys.argv[1])", f"sys.argv[1], ballast=bytes({size}))"))
     environment = os.environ | {"PYTHONPATH": str(repository)}
     done = subprocess.run(
         [sys.executable, script, tmp_path], env=environment, capture_output=True, text=True, timeout=60

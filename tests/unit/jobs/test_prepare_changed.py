@@ -134,6 +134,25 @@ def test_a_file_of_another_size_than_the_plan_says_is_refused(
     assert _contents(folder) == _contents(tmp_path / "fresh")
 
 
+@pytest.mark.parametrize("shuffle", [None, "documents"])
+def test_a_divided_file_of_another_size_is_refused(shuffle: Any, corpus: Source, tmp_path: Path) -> None:
+    """Its parts are read one after the other, and those of two versions would make one data set."""
+    path, options = tmp_path / "in/a.txt", replace(OPTIONS, shuffle=shuffle)
+    size = path.stat().st_size
+
+    class Late(Local):
+        def run(self, *args: Any) -> Any:
+            path.write_bytes(path.read_bytes()[::-1] + b"more\n")
+            return Local.run(self, *args)
+
+    changed = rf"a\.txt has {size + 5} bytes in place of {size}: it changed since its parts were made$"
+    with pytest.raises(InputError, match=changed):
+        prepare(corpus, "gpt2", options, folder=tmp_path / "out", engine=Late(1))
+    assert _prepare(corpus, tmp_path / "out", options, overwrite=True).is_whole
+    _prepare(corpus, tmp_path / "fresh", options)
+    assert _contents(tmp_path / "out") == _contents(tmp_path / "fresh")
+
+
 def test_a_file_without_a_size_is_read(tmp_path: Path) -> None:
     """Those of /proc have a size of 0, and something in them."""
     if not Path("/proc/version").is_file():

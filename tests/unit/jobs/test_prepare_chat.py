@@ -15,7 +15,8 @@ import pytest
 import bpe_cli
 from bpe_cli.chat import LAYOUTS
 from bpe_cli.corpus import Source
-from bpe_cli.errors import BpeError, InputError, UsageError
+from bpe_cli.errors import BpeError, CheckFailed, InputError, UsageError
+from bpe_cli.jobs.documents import EncodeOptions
 from bpe_cli.jobs.encode_chat import ChatOptions, encode_chat
 from bpe_cli.jobs.prepare import PrepareOptions, check, prepare
 from bpe_cli.sinks.dataset import DATASETS
@@ -186,6 +187,36 @@ def test_conversations_in_tables_keep_columns_and_leave_rows_out(kind: str, shuf
     ]
 
 
+def archive(path: Path, members: dict[str, bytes]) -> Source:
+    """Write a tar archive of JSON."""
+    import tarfile
+
+    with tarfile.open(path, "w") as into:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            into.addfile(info, io.BytesIO(data))
+    return Source((str(path),), member="json")
+
+
+def test_members_of_archives_are_conversations(tmp_path: Path) -> None:
+    """Their messages were looked for as a text, and refused as a list."""
+    several = {f"{number}.json": json.dumps({"id": number, "messages": TALKS[number]}).encode() for number in range(3)}
+    (tmp_path / "good.jsonl").write_bytes(b"\n".join(several.values()))
+    good = encoded(Source((str(tmp_path / "good.jsonl"),), documents="jsonl"))
+    source = archive(tmp_path / "x.tar", several)
+    assert encoded(source) == good
+    broken = archive(tmp_path / "y.tar", {**several, "1b.json": b"[", "2b.json": b'{"messages": 1}'})
+    with pytest.raises(InputError, match=r"y\.tar, document 4:1:2: invalid JSON"):
+        encoded(broken)
+    with pytest.raises(InputError, match=r"y\.tar, document 4:1:2: invalid JSON"):
+        prepare(broken, "gpt-3.5-turbo", replace(CHAT, to="npy-offsets"), folder=tmp_path / "no", processes=1)
+    options = PrepareOptions(to="npy-offsets", chat=ChatOptions(), on_error="quarantine")
+    done = prepare(broken, "gpt-3.5-turbo", options, folder=tmp_path / "out", processes=1)
+    assert (done.documents, done.broken) == (3, {"json": 1, "conversation": 1})
+    assert [row.tolist() for row in bpe_cli.TokenDataset(tmp_path / "out")] == good
+
+
 def test_errors_in_tables_name_the_row(tmp_path: Path) -> None:
     source = tables(tmp_path, "parquet")
     with pytest.raises(InputError, match=r"a\.parquet, row 2: the column 'messages' is null"):
@@ -193,6 +224,16 @@ def test_errors_in_tables_name_the_row(tmp_path: Path) -> None:
     (tmp_path / "c.csv").write_text('messages\n"[{""role"": ""user"", ""content"": ""hi""}]"\n"\n\n{}"\n')
     with pytest.raises(InputError, match=r"c\.csv, row 2"):
         prepare(Source((str(tmp_path / "c.csv"),)), "gpt-3.5-turbo", CHAT, folder=tmp_path / "out", processes=1)
+
+
+def test_errors_in_tables_name_the_document_where_no_part_is_made(tmp_path: Path) -> None:
+    path, talk = tmp_path / "c.csv", json.dumps(TALKS[0]).replace('"', '""')
+    path.write_text(f'messages\n"{talk}"\n"[1]"\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"c\.csv, document 2: messages\[0\] is not an object"):
+        encoded(Source((str(path),)))
+    path.write_text(f'messages\n"{talk}"\n"{talk}"\n', encoding="utf-8")
+    with pytest.raises(CheckFailed, match=r"c\.csv, document 1 has [0-9]+ tokens; [^;]*c\.csv, document 2 has"):
+        encode_chat(Source((str(path),)), "gpt-3.5-turbo", None, EncodeOptions(max_tokens=3), output=io.BytesIO())
 
 
 def test_an_empty_file_between_tables_moves_no_row(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bpe_cli.corpus import Source
-from bpe_cli.errors import UsageError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.prepare import PrepareOptions, check, prepare
 from tests.needs import needs
 from tests.unit.jobs.test_prepare_keep import rows_of
@@ -129,3 +129,17 @@ def test_names_that_no_record_can_hold_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"/\\xff\.txt is not UTF-8, and records cannot hold it"):
         prepare(Source((f"{tmp_path}/*.txt",)), TOKENIZER, folder=tmp_path / "out", processes=1)
     assert prepare(Source((str(tmp_path / "naïve.txt"),)), TOKENIZER, folder=tmp_path / "out", processes=1).is_whole
+
+
+def test_a_document_that_is_refused_is_named(tmp_path: Path) -> None:
+    """In a part of a file documents are counted from its first byte on; in a table, each row is one."""
+    lines, table = tmp_path / "x.txt", tmp_path / "x.csv"
+    lines.write_text("line 000\n" * 20 + "<|endoftext|>\n")
+    table.write_text("text\na\n<|endoftext|>\n")
+    options = PrepareOptions(specials="all", refuse_specials=True, part_bytes=100)
+    for source, name in (
+        (Source((str(lines),), documents="lines"), r"x\.txt, document 10 from byte 97 on"),
+        (Source((str(table),)), r"x\.csv, document 2"),
+    ):
+        with pytest.raises(InputError, match=rf"{name}, byte 0: the text contains the special token"):
+            prepare(source, "gpt2", options, folder=tmp_path / "out", overwrite=True, processes=1)

@@ -6,6 +6,7 @@ import errno
 import os
 import tempfile
 from array import array
+from contextlib import ExitStack
 from fractions import Fraction
 
 import pytest
@@ -15,9 +16,9 @@ from bpe_cli.corpus import Source
 from bpe_cli.errors import FormatError, OutputError, TrainingError
 from bpe_cli.formats import counts_file
 from bpe_cli.jobs.count import load_counts, save_counts
-from bpe_cli.jobs.languages import by_language
+from bpe_cli.jobs.languages import Languages, by_language, counted_languages
 from bpe_cli.jobs.mixing import Mixture, NamedCorpus, mixed
-from bpe_cli.jobs.spilling import CountsOnDisk, Spilling, count_within, in_memory, parts_of
+from bpe_cli.jobs.spilling import CountsOnDisk, Spilling, count_within, held_within, in_memory, parts_of
 from bpe_cli.jobs.train import TrainJob, train_file
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.listening import Silence
@@ -204,6 +205,43 @@ def test_languages_are_put_together_on_disk():
     with found:
         assert b"".join(found.chunks()) == expected.dump()
     assert len(expected.dump()) > SMALL
+
+
+def one_by_one():
+    """Yield the names of the corpora and their counts, which are made when they are asked for."""
+    for number, text in enumerate(LONG):
+        yield str(number), count_within(TRAINER, [Block.of([text])], OPTIONS, max_memory=1 << 30)
+
+
+def test_few_counts_of_corpora_are_in_memory():
+    """Each had its own limit, so that many corpora took many times as much."""
+    notes, limit = Notes(), max(counts.memory for _, counts in one_by_one())
+    with ExitStack() as files:
+        held = held_within(one_by_one(), limit, files, notes)
+        assert sum(each.memory for _, each in held if isinstance(each, _core.Counts)) <= limit
+        assert [name for name, _ in held] == ["0", "1", "2"]
+        assert [list(items_of(in_memory(each, 1 << 30))) for _, each in held] == [
+            list(items_of(counts)) for _, counts in one_by_one()
+        ]
+    assert len(notes.notes) == 1
+    found, expected = (mixed(one_by_one(), Mixture({}), OPTIONS, memory) for memory in (limit, 1 << 30))
+    with found:
+        assert b"".join(found.chunks()) == expected.dump()
+
+
+def test_languages_are_counted_one_after_the_other():
+    made = []
+
+    def counted_in(source, *_):
+        assert all(each._file.closed for each in made)  # it is in the table
+        made.append(CountsOnDisk.of(counts_of([(source.text.encode(), 1)])))
+        return made[-1]
+
+    options = BbpeOptions(300, parity=True)
+    corpora = [NamedCorpus(name, Source(text=name)) for name in ("en", "de")]
+    said = Languages(development=(NamedCorpus("de", Source(text="x")), NamedCorpus("en", Source(text="y"))))
+    counts, _ = counted_languages(said, corpora, options, counted_in, None, 1 << 30)
+    assert (len(made), counts.total) == (4, 4)
 
 
 def test_corpora_that_are_only_counted_may_outgrow_memory(tmp_path):
