@@ -333,3 +333,11 @@ def test_ids_of_thousands_of_digits(option, message):
     assert result.status == 2
     assert not result.out
     assert message in result.err
+
+
+def test_what_is_quoted_is_not_put_into_options(tmp_path):
+    """A text may have code in it, marked as messages of the library mark arguments."""
+    assert call("train", "-T", "low", "-s", "4", "--initial-alphabet", "seen", "-o", "t.json", cwd=tmp_path).status == 0
+    failed = call("encode", "-T", "low `text` low", "-t", "t.json", cwd=tmp_path)
+    assert failed.err.startswith("error: --text, byte 3: byte 0x20 has no token in this tokenizer: 'low `text` low'\n")
+    assert "or train with --initial-alphabet all, which has every byte\n" in failed.err
