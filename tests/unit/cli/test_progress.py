@@ -125,3 +125,6 @@ def test_what_is_left_out_is_told_to_machines_too(tmp_path):
     notes = [each["message"] for each in events if each["event"] == "note"]
     assert (len(notes), notes[-1]) == (5, "1 broken row left out: 1 json")
     assert call(*line[:-2], "-o", "again", cwd=tmp_path).err.endswith(f"\nnote: {notes[-1]}\n")
+    (tmp_path / "pyproject.toml").write_text("[tool.bpe_cli]\njsonl = true\n")
+    first, *_ = call(*line, "-o", "third", cwd=tmp_path).err.splitlines()
+    assert json.loads(first)["message"] == "jsonl = true, from pyproject.toml"
