@@ -236,6 +236,12 @@ def test_special_tokens_that_cannot_be_added(addition, message, hint):
     fails(call("encode", "-T", "a", *GPT2, "--add-special", addition), message, hint)
 
 
+def test_a_special_token_that_is_added_may_be_any_bytes():
+    """As those of a text, they come from the command line in whatever encoding."""
+    line = ("encode", "-T", "a<\udcff>", *GPT2, "--add-special", "<\udcff>=60000")
+    assert call(*line, "--special", "all") == call(*line, "--special", "<\udcff>") == (0, b"64 60000\n", "")
+
+
 def test_two_added_special_tokens_with_one_id():
     options = ("--add-special", "<x>=60000", "--add-special", "<y>=60000")
     fails(
