@@ -67,8 +67,12 @@ ARGUMENTS = {
 def in_options(message: str) -> str:
     """Return a message of the library with options in place of arguments, which only a program can give.
 
+    What stands in quotes is from elsewhere, a piece of a text say, and stays.
+
     >>> in_options('give `pattern="gpt2"` or `max_memory`, not `regex`; `documents="lines"` takes lines')
     'give --pattern gpt2 or --max-memory, not `regex`; --lines takes lines'
+    >>> in_options("the tokenizer's `bos` is not in 'see `text`'")
+    "the tokenizer's --bos is not in 'see `text`'"
     """
     if "`" not in message:
         return message
@@ -76,10 +80,13 @@ def in_options(message: str) -> str:
 
     def option(match: "re.Match[str]") -> str:
         whole, name, value = match[0].strip("`"), match[1], match[2]
+        if name is None:
+            return match[0]
         if whole in ARGUMENTS:
             return ARGUMENTS[whole]
         if name not in ARGUMENTS:
             return match[0]
         return " ".join([ARGUMENTS[name], *([value.strip('"')] if value else [])])
 
-    return re.sub(r"`([a-z_]+)(?:=([^`]+))?`", option, message)
+    quoted = "|".join(rf"(?<!\w){mark}(?:[^{mark}\\]|\\.)*{mark}(?!\w)" for mark in "'\"")
+    return re.sub(rf"{quoted}|`([a-z_]+)(?:=([^`]+))?`", option, message)

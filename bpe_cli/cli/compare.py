@@ -316,8 +316,6 @@ def run(
         raise UsageError("--diff-limit is for --diff")
     if written.csv and probes.asked:
         raise UsageError(f"--csv holds measurements of inputs only, not {probes.asked}", hint="--json holds both")
-    if checks.against == "-" and text is None and (not inputs or "-" in inputs):
-        raise UsageError("--against - and the input would both read stdin")
     if idle:
         if checks.asked:
             raise UsageError(f"{checks.asked} needs inputs", hint="name files, or - for stdin")

@@ -85,8 +85,8 @@ def _fitting(
         yield FILES, ""
     elif current.startswith("--") and "=" in current:
         switch, _, text = current.partition("=")
-        taker = _taker(parameters, switch)
-        if taker is not None and not _is_flag(parameters[taker]):
+        taker = _that_takes_a_value(parameters, switch)
+        if taker is not None:
             values = _values(taker, parameters, text)
             yield from ((word if word == FILES else f"{switch}={word}", meaning) for word, meaning in values)
     elif current.startswith("-"):
@@ -123,10 +123,20 @@ def _waiting(parameters: "Mapping[str, Declared]", words: "Iterable[str]") -> st
             waiting = None
         elif word == "--":
             return None
+        elif word.startswith("--"):
+            waiting = _that_takes_a_value(parameters, word)
         elif word.startswith("-"):
-            taker = _taker(parameters, word)
-            waiting = taker if taker is not None and not _is_flag(parameters[taker]) else None
+            # Of joined letters the first that takes a value takes the rest of the word, if there is any.
+            takers = (_that_takes_a_value(parameters, f"-{letter}") for letter in word[1:])
+            place, waiting = next(((at, each) for at, each in enumerate(takers, 1) if each is not None), (0, None))
+            waiting = waiting if place == len(word) - 1 else None
     return waiting
+
+
+def _that_takes_a_value(parameters: "Mapping[str, Declared]", switch: str) -> str | None:
+    """Return the name of the parameter that an option sets by the word behind it; None if it takes none."""
+    taker = _taker(parameters, switch)
+    return None if taker is None or _is_flag(parameters[taker]) else taker
 
 
 def _options(parameters: "Mapping[str, Declared]", given: "Sequence[str]", current: str) -> "Iterator[tuple[str, str]]":

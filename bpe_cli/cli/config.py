@@ -291,12 +291,15 @@ def announce(defaults: Defaults, values: "Mapping[str, object]") -> "Mapping[str
     Returns:
         The values to run with: quiet if the file says so.
     """
-    from bpe_cli.cli import console, options
+    from bpe_cli.cli import options
 
     quiet = bool(values.get("quiet"))
 
     def say(setting: str) -> None:
-        console.note(f"note: {setting}, from {defaults.path}", quiet=quiet)
+        from bpe_cli.cli.progress import WorkListener  # which knows how programs want it
+
+        how: Any = values.get("progress", "auto")
+        WorkListener(how, quiet=quiet).note(f"{setting}, from {defaults.path}")
 
     options.quiet_project = defaults.quiet and not quiet
     options.project_tokenizer, options.project_values = None, defaults.values

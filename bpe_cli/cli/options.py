@@ -498,7 +498,7 @@ def _addition(text: str) -> "SpecialToken":
         raise UsageError(
             f"--add-special {text!r} is not TEXT=ID", hint="for example: --add-special '<|im_start|>=100264'"
         )
-    return SpecialToken(content.encode(), token_id)
+    return SpecialToken(content.encode("utf-8", "surrogateescape"), token_id)
 
 
 def _id(text: str) -> int | None:

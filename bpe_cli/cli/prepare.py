@@ -369,7 +369,7 @@ def run(
             source, choice, job, folder=written.output, share=parts.share(), processes=parts.processes,
             listener=listener, streams=process_streams(),
         )  # fmt: skip
-        _show_plan(planned, parts.quiet)
+        _show_plan(planned, listener)
         return
     done = prepare(
         source,
@@ -425,7 +425,7 @@ def _names(listed: str | None) -> tuple[str, ...]:
     return () if listed is None else tuple(name.strip() for name in listed.split(","))
 
 
-def _show_plan(planned: "Planned", quiet: bool) -> None:
+def _show_plan(planned: "Planned", listener: WorkListener) -> None:
     """Print a line for each part and one for all of them: a table on a terminal, tab-separated elsewhere."""
     total = ("total", planned.bytes, planned.tokens.value)
     if not sys.stdout.isatty():
@@ -454,7 +454,7 @@ def _show_plan(planned: "Planned", quiet: bool) -> None:
         f"about {duration(planned.seconds)}, {count(planned.processes, 'part')} at a time",
         f"from {sampled}; {_trust(planned.tokens)}",
     ):
-        note(f"note: {text}", quiet=quiet)
+        listener.note(text)
 
 
 def _trust(number: "Interval") -> str:
@@ -479,33 +479,27 @@ def _show(done: "Prepared", parts: Parts, listener: WorkListener, around: str = 
     there = counted_parts(done.made + done.kept - kept, kept, done.parts)
     sequences = "" if done.sequences is None else f", {count(done.sequences, 'sequence')}"
     counted = f"{there}, {count(done.documents, 'document')}{sequences}, {count(done.tokens, 'token')}{around}"
-    quiet = parts.quiet or parts.progress == "json"  # the last event says it
     where = f"{counted} -> {done.folder}"
     again = f"; {count(done.again, 'part')} made again, all identical" if done.again else ""
     whole = f"{done.folder} is complete: {counted}{again}" if parts.check else where
-    note(f"{whole}{listener.took()}", quiet=quiet)
+    note(f"{whole}{listener.took()}", quiet=parts.quiet or parts.progress == "json")  # the last event says it
     if done.scattered is not None and not done.is_whole:
-        note(
-            f"note: the first pass of --shuffle is done for {done.scattered:,} of {count(done.parts, 'part')}; "
-            "run it again once all are done",
-            quiet=quiet,
+        listener.note(
+            f"the first pass of --shuffle is done for {done.scattered:,} of {count(done.parts, 'part')}; "
+            "run it again once all are done"
         )
     if done.broken:
         kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(done.broken.items()))
-        left = f"note: {count(sum(done.broken.values()), 'broken row')} left out: {kinds}"
+        left = f"{count(sum(done.broken.values()), 'broken row')} left out: {kinds}"
         where = f"; see {os.path.join(done.folder, 'part-*.quarantine.jsonl')}" if done.quarantined else ""
-        note(left + where, quiet=quiet)
+        listener.note(left + where)
     rows = done.documents if done.sequences is None else done.sequences
     if empty := [name for name, nulls in (done.nulls or {}).items() if rows and nulls == rows]:
-        note(f"note: no row has a value of {', '.join(empty)}, which --keep names", quiet=quiet)
+        listener.note(f"no row has a value of {', '.join(empty)}, which --keep names")
     if done.left_out or done.padding:
-        note(
-            f"note: {count(done.left_out, 'token')} left out, {count(done.padding, 'token')} of padding",
-            quiet=quiet,
-        )
+        listener.note(f"{count(done.left_out, 'token')} left out, {count(done.padding, 'token')} of padding")
     if done.divided:
-        note(
-            f"note: the token of --eot also occurs inside documents, {count(done.divided, 'time')}: "
-            "readers that split at it find more documents",
-            quiet=quiet,
+        listener.note(
+            f"the token of --eot also occurs inside documents, {count(done.divided, 'time')}: "
+            "readers that split at it find more documents"
         )

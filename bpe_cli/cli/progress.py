@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from bpe_cli.cli import console
+from bpe_cli.cli.arguments import in_options
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 from bpe_cli.support.messages import duration, size_of
 from bpe_cli.support.messages import plural as count
@@ -41,7 +42,7 @@ class WorkListener(console.ConsoleListener):
     def note(self, message: str) -> None:
         """Write a note."""
         if self.how == "json" and not self.quiet:
-            self._write("note", {"message": message})
+            self._write("note", {"message": in_options(message)})
         else:
             super().note(message)
 

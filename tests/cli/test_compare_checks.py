@@ -142,8 +142,13 @@ def test_a_stored_report_from_a_pipe(stored):
     assert (result.status, result.err) == (0, "")
     assert "Changes since stdin" in result.text
     assert call("compare", "-t", "gpt2", "--against", "-", input=data) == (
-        2, b"", error("--against - and the input would both read stdin"),
+        2, b"", error(
+            "the input and the report of --against would both be read from stdin, which can be read only once",
+            "name a file for one of them",
+        ),
     )  # fmt: skip
+    no_input = call("compare", "--probe", "code", "--against", "-", input=data)
+    assert no_input == (2, b"", error("--against needs inputs", "name files, or - for stdin"))
 
 
 def test_more_metrics_are_judged(stored):

@@ -62,6 +62,8 @@ def test_words_are_offered_as_they_are_written():
     assert answer("encode", "-T", "") == answer("encode", "--max-tokens", "") == []
     assert answer("encode", "--bos", "") == ["auto"]
     assert answer("completions", "z") == ["zsh"]
+    assert answer("encode", "-qt", "gp") == answer("encode", "-t", "gp")
+    assert answer("encode", "-qtgpt2", "") == answer("encode", "-qq", "") == [":files"]
 
 
 def test_options_are_offered_once():

@@ -254,6 +254,12 @@ def test_special_tokens_that_cannot_be_added(addition, message, hint):
     fails(call("encode", "-T", "a", *GPT2, "--add-special", addition), message, hint)
 
 
+def test_a_special_token_that_is_added_may_be_any_bytes():
+    """As those of a text, they come from the command line in whatever encoding."""
+    line = ("encode", "-T", "a<\udcff>", *GPT2, "--add-special", "<\udcff>=60000")
+    assert call(*line, "--special", "all") == call(*line, "--special", "<\udcff>") == (0, b"64 60000\n", "")
+
+
 def test_two_added_special_tokens_with_one_id():
     options = ("--add-special", "<x>=60000", "--add-special", "<y>=60000")
     fails(
@@ -351,3 +357,11 @@ def test_ids_of_thousands_of_digits(option, message):
     assert result.status == 2
     assert not result.out
     assert message in result.err
+
+
+def test_what_is_quoted_is_not_put_into_options(tmp_path):
+    """A text may have code in it, marked as messages of the library mark arguments."""
+    assert call("train", "-T", "low", "-s", "4", "--initial-alphabet", "seen", "-o", "t.json", cwd=tmp_path).status == 0
+    failed = call("encode", "-T", "low `text` low", "-t", "t.json", cwd=tmp_path)
+    assert failed.err.startswith("error: --text, byte 3: byte 0x20 has no token in this tokenizer: 'low `text` low'\n")
+    assert "or train with --initial-alphabet all, which has every byte\n" in failed.err

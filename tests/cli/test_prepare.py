@@ -180,6 +180,7 @@ def test_machines_follow_it_as_json(folder):
     ("arguments", "message"),
     [
         (("a.jsonl", *ONE), "there is no folder for the data set"),
+        (("a.jsonl", *ONE, "-o", "-"), "parts are written into a folder, and not to stdout"),
         ((*ONE, "-o", "out"), "stdin cannot be divided"),
         (("a.jsonl", *ONE, "-o", "out", "--part", "3"), "--part '3' is not K/N"),
         (("a.jsonl", *ONE, "-o", "out", "--part", "3/2"), "there is no part 3 of 2"),

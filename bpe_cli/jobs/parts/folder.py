@@ -22,10 +22,12 @@ def check_folder(folder: str) -> None:
     """Check the name of a folder.
 
     Raises:
-        OutputError: if no folder can have this name, or a file has it.
+        OutputError: if no folder can have this name, or a file has it, or it stands for stdout.
     """
     if not folder or "\0" in folder:
         raise OutputError(f"no folder is called {folder!r}")
+    if folder == "-":
+        raise OutputError("parts are written into a folder, and not to stdout", hint="./- is a folder of that name")
     if is_url(folder):
         raise OutputError(
             f"parts are written into a folder on disk, and {show_path(folder)} is not one",

@@ -8,6 +8,7 @@ import pytest
 
 from bpe_cli.cli import console, progress
 from bpe_cli.cli.progress import WorkListener
+from tests.cli_runner import call
 
 PART = {"part": 1, "documents": 20, "tokens": 3000}
 
@@ -111,3 +112,19 @@ def test_a_bar_counts_parts(capsys, monkeypatch):
         advance(100)
         assert bar.n == 100
     assert console.shown_bar() is None
+
+
+def test_what_is_left_out_is_told_to_machines_too(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "low low low"}\n{"text":\n')
+    line = ("prepare", "a.jsonl", "--jsonl", "-t", "gpt2", "--on-error", "skip", "--progress", "json")
+    planned = call(*line, "--dry-run", "-o", "out", cwd=tmp_path)
+    done = call(*line, "-o", "out", cwd=tmp_path)
+    assert (planned.status, done.status) == (0, 0)
+    events = [json.loads(each) for each in (planned.err + done.err).splitlines()]
+    assert {each["schema"] for each in events} == {"bpe-progress/1"}
+    notes = [each["message"] for each in events if each["event"] == "note"]
+    assert (len(notes), notes[-1]) == (5, "1 broken row left out: 1 json")
+    assert call(*line[:-2], "-o", "again", cwd=tmp_path).err.endswith(f"\nnote: {notes[-1]}\n")
+    (tmp_path / "pyproject.toml").write_text("[tool.bpe_cli]\njsonl = true\n")
+    first, *_ = call(*line, "-o", "third", cwd=tmp_path).err.splitlines()
+    assert json.loads(first)["message"] == "jsonl = true, from pyproject.toml"
