@@ -315,7 +315,7 @@ def test_a_sidecar_of_another_file_is_noticed(tmp_path, dtype, width):
 
 def test_a_sidecar_is_told_by_its_first_kilobyte():
     begins = b'{ "schema": "bpe-ids/'
-    assert is_sidecar(begins) and is_sidecar(begins + b"1") and not is_sidecar(begins[:-1])
+    assert [is_sidecar(head) for head in (begins, begins + b"1", begins[:-1])] == [True, True, False]
     blanks = b"\n" * (1024 - len(begins))
     assert is_sidecar(blanks + begins + b"1")
     assert not is_sidecar(b" " + blanks + begins + b"1")
