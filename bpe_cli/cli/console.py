@@ -178,6 +178,7 @@ class Unpadded:
 
 def print_blocks(shown: OnConsole, console: Console) -> None:
     """Print blocks; what is wider than the screen goes over its edge, where rich would cut it off in silence."""
+    console.width = max(2, console.width)  # rich leaves out a character of two columns where there is one
     console.print(shown, crop=False)
 
 

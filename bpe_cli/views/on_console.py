@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.segment import Segment
@@ -29,13 +30,16 @@ from bpe_cli.views.blocks import (
     value_line,
 )
 from bpe_cli.views.lines import fold
+from bpe_cli.views.sheets import EDGES, GAP
 
 if TYPE_CHECKING:
-    from bpe_cli.views.blocks import Block, Cell
+    from bpe_cli.views.blocks import Block, Cell, Column
 
 BAR_CELLS = 30
 STRIP_CELLS = 48
 LEAST_STRIP_CELLS = 16
+LEAST_COLUMN_CELLS = 2
+"""What a column has at least, however narrow the screen: some characters take two."""
 
 
 class OnConsole:
@@ -66,7 +70,7 @@ def _drawn(blocks: Iterable[Block], screen: Screen, console: Console) -> RenderR
             case Folded(text):
                 yield from _set(fold(text, screen.width))
             case Sheet():
-                yield _table(block)
+                yield from [_table(block)] if _fits(block, screen.width) else map(_text, _as_lines(block))
             case Adaptive():
                 yield from _drawn(block.blocks(screen), screen, console)
             case _:
@@ -103,10 +107,39 @@ def _set(stretches: Iterable[tuple[str, str]]) -> Iterable[Segment]:
 def _table(sheet: Sheet) -> Table:
     shown = Table.grid(padding=(0, 2)) if sheet.is_list else Table(box=box.SIMPLE, pad_edge=False)
     for column in sheet.columns:
-        shown.add_column(Text(column.header), justify="right" if column.right else "left", **column.layout)
+        layout = {"overflow": "fold", **column.layout}
+        shown.add_column(Text(column.header), justify="right" if column.right else "left", **layout)
     for number, row in enumerate(sheet.rows):
         shown.add_row(*map(_cell, row), end_section=number in sheet.ends)
     return shown
+
+
+def _fits(sheet: Sheet, width: int) -> bool:
+    """Return whether a table has room for something of each column, and for all of what is never broken."""
+    taken = (len(sheet.columns) - 1) * (2 if sheet.is_list else GAP) + (0 if sheet.is_list else EDGES)
+    for number, column in enumerate(sheet.columns):
+        taken += _least_width(column, [row[number] for row in sheet.rows])
+    return taken <= width
+
+
+def _as_lines(sheet: Sheet) -> Iterator[Line]:
+    """Yield what a table says as lines, a row after the other; its drawings are left out."""
+    for row in sheet.rows:
+        if not sheet.is_list:
+            yield Line()
+        for column, cell in zip(sheet.columns, row, strict=True):
+            said = value_line(cell) if isinstance(cell, Value) else cell if isinstance(cell, Line) else str(cell)
+            if str(said).strip():
+                yield Line(f"{column.title}: " if column.title else "", said, trimmed=True)
+
+
+def _least_width(column: Column, cells: Iterable[Cell]) -> int:
+    """Return the columns of the screen that a column of a table cannot do without."""
+    layout = column.layout
+    if "width" in layout or "min_width" in layout:
+        return layout.get("width", layout.get("min_width"))
+    widest = max(cell_len(line) for cell in (column.header, *cells) for line in str(cell).split("\n"))
+    return min(widest, (layout.get("max_width") or widest) if layout.get("no_wrap") else LEAST_COLUMN_CELLS)
 
 
 def _cell(cell: Cell) -> RenderableType:

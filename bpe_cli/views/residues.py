@@ -46,7 +46,8 @@ def _scaffolds(report: Residues) -> str:
 
 def _staying(report: Residues) -> Sheet:
     """Show how many tokens each threshold finds."""
-    table = Sheet(Column("measure"), Column("threshold", right=True), *numbers("tokens", "of those measured"))
+    threshold = Column("threshold", right=True, layout={"min_width": len("100.0%")})
+    table = Sheet("measure", threshold, *numbers("tokens", "of those measured"))
     for share, tokens in report.staying:
         table.add_row("stays at most", percent(share), whole(tokens), _part(tokens, report.measured))
     for share, tokens in report.taken:

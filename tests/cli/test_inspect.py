@@ -207,6 +207,13 @@ def test_no_id_is_cut_off():
     assert shown.splitlines()[:2] == ["·东", "164007"]
 
 
+def test_no_character_of_two_columns_is_left_out():
+    """Not even where there is one column; the warning names them, too."""
+    one, many = (call("inspect", *GPT2, "-T", "东 京", env={"COLUMNS": each}).text for each in ("1", "1000"))
+    for character in "东京":
+        assert one.count(character) == many.count(character) == 2
+
+
 def test_notes_that_there_are_not():
     assert call("inspect", *GPT2, "-T", "a", "--scores") == (
         2, b"", error(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bpe_cli.views.pictures.charts import Chart, Curve
 
 _HEIGHTS = " ▁▂▃▄▅▆▇█"
-_HEIGHTS_COLUMN = text_column("", no_wrap=True)
+_HEIGHTS_COLUMN = text_column("", no_wrap=True, min_width=1)
 _NARROW = 60
 _SPARK = 40
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
