@@ -1,7 +1,7 @@
 r"""Split patterns as tiktoken reads them: its engine is fancy-regex, and the core's own has Python's dialect.
 
-Of what the core takes, three things mean something else there: ``$``, ``\Z``, and an ``i`` in any case. Sets in sets
-and what is done with two the core leaves to fancy-regex by itself.
+Of what the core takes, some things mean something else there: ``$``, ``\Z``, ``\<`` and ``\>``, and an ``i`` in any
+case. Sets in sets and what is done with two the core leaves to fancy-regex by itself.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ _END = "(?![\\s\\S])"
 
 _ENDS = re.compile(r"\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|(\$)", re.DOTALL)
 _OPTIONS = re.compile(r"\(\?[a-zA-Z]*(?:-[a-zA-Z]+)?[:)]")
+_OTHERWISE = re.compile(r"\\[Z<>]")
 _NAMES = re.compile(r"\\[pP](?:\{[^}]*\}|.)")
 _MAY_BE_I = re.compile(r"[iI\u0130\u0131]|\\[xuU]|(?<![\[\\^])-(?!\])")
 
@@ -30,7 +31,7 @@ def as_theirs(pattern: str) -> str:
     """
     options = "".join(_OPTIONS.findall(pattern))
     folds_i = "i" in options and _MAY_BE_I.search(_NAMES.sub("", _OPTIONS.sub("", pattern))) is not None
-    if folds_i or r"\Z" in pattern or ("m" in options and "$" in pattern):
+    if folds_i or _OTHERWISE.search(pattern) is not None or ("m" in options and "$" in pattern):
         return LEFT_TO_THEIRS + pattern
     if "x" in options or set_operation(pattern) is not None:
         return pattern  # the core leaves it to fancy-regex, and where a class ends is not so easily told

@@ -16,7 +16,7 @@ from bpe_cli.jobs.cluster_notes import noting_clusters
 from bpe_cli.jobs.files import Streams, Target, find_documents
 from bpe_cli.jobs.spilling import Counted, CountsOnDisk, Spilling, count_within
 from bpe_cli.stages.counting import ALL_MEMORY
-from bpe_cli.stages.splitters import show_pattern, slow_patterns_notes
+from bpe_cli.stages.splitters import as_seen, show_pattern, slow_patterns_notes
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import listed, quote
 from bpe_cli.trainers import trainer_for
@@ -226,7 +226,7 @@ def check_matches(counts: _core.Counts, pattern: str) -> None:
     step = 1 << 12
     for start in range(0, counts.unique, step):
         for piece, _ in counts.items(start, step):
-            if expression.search(piece.decode("utf-8", "surrogateescape")) is not None:
+            if expression.search(as_seen(piece.decode("utf-8", "surrogateescape"))) is not None:
                 return
     raise UsageError(
         f"the pattern {show_pattern(pattern)} matches nothing in the corpus, so that nothing is cut",

@@ -54,6 +54,11 @@ _STRAY = {0xDC00 + byte: 0x14400 + byte for byte in range(0x80, 0x100)}
 without case, of a script (Anatolian hieroglyphs) that no pattern singles out."""
 
 
+def as_seen(text: str) -> str:
+    """Return what an expression sees of a text decoded with ``surrogateescape``."""
+    return text if text.isascii() else text.translate(_STRAY)
+
+
 class RegexSplitter:
     """Cut text with regular expressions, one after the other, each cutting the pieces of the last.
 
@@ -96,7 +101,7 @@ class RegexSplitter:
         """Return the end offset of every piece in bytes, ascending, the last being the text's length."""
         ends = array("Q")
         text = bytes(data).decode("utf-8", "surrogateescape")
-        pieces = [text if text.isascii() else text.translate(_STRAY)]
+        pieces = [as_seen(text)]
         for expression in self._expressions:
             pieces = [part for piece in pieces for part in _cut(expression, piece)]
         start = position = 0

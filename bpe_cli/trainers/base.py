@@ -324,11 +324,13 @@ def check_special_tokens(contents: Sequence[str]) -> None:
     check_list("special_tokens", contents)
     if "" in contents:
         raise UsageError("a special token needs a text")
+    before: set[str] = set()
     for content in contents:
-        if contents.count(content) > 1:
-            raise UsageError(f"the special token {content!r} is given twice")
         bytes_of(content, "special token")
         check_utf8(content, f"the special token {content!r}")
+        if content in before:
+            raise UsageError(f"the special token {content!r} is given twice")
+        before.add(content)
 
 
 SEED = 12345678

@@ -44,9 +44,10 @@ CASES = (
     "(?i)[a-z]+", "(?i:in|'s)|.", "(?i:i)n|.", r"(?i)\x69n|.", r"(?i)\p{Lu}+|.", r"(?i:'s|'t)|\p{Lu}i|.", "(?s-i:i)n|.",
     r"(?i:[jk])n|[\w\-]+|.",
 )  # fmt: skip
+EDGES = (r"\<\w+|.|\n", r"\w+\>|.|\n", r"[\<a]+|b\>|.|\n")
 TELLING = (
     "hello 东京", "ab\n", "ab", "İn İN Iın in iI kn Knn", "ab\nab\n\n", "it's IN x'S x'T", "a$b #$b\n#a\n",
-    "don't 中文a1234 ЖЖ",
+    "don't 中文a1234 ЖЖ", "<ab> <<a>",
     "+,-.&x b--c [[aa-&&]]", "   \n \n", "", "AbcdxyzABC abcd", "ſS 's jn", "你a你好 a1b22", "((||ab||", "a||b",
 )  # fmt: skip
 
@@ -60,9 +61,9 @@ def ranks_of_pairs() -> dict[bytes, int]:
 
 
 @at_least(14)
-@pytest.mark.parametrize("pattern", [*SETS, *ENDS, *CASES])
+@pytest.mark.parametrize("pattern", [*SETS, *ENDS, *CASES, *EDGES])
 def test_patterns_are_read_as_tiktoken_reads_them(pattern):
-    """Sets in sets, ends and cases were read as Python's `regex` module does: other ids, or text that was dropped."""
+    """Sets in sets, ends, cases and edges were read as the `regex` module does: other ids, or text that was dropped."""
     options = {"pat_str": pattern, "mergeable_ranks": ranks_of_pairs(), "special_tokens": {}}
     one, other = ours.Encoding("x", **options), theirs.Encoding("x", **options)
     assert one._pat_str == pattern

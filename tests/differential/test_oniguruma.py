@@ -16,7 +16,7 @@ TEXTS = (
     "10m² and 2½ cups, ³¹¼¾ x", "straße STRASSE ﬁn fin FIN ﬆ st", "abc pL Lu { } a{,} C c AbC", "a~b &&b ~~",
     "É é Σ ς σ", "don't DON'T 'S 's x'll", "\u01c5 \u2160 Ab aB", "\ue000a \n\t\u200b!", "", "ʼn ŉ ΐ",
     "12345 a²½  \n\n bb {2}", "xx -x 12x", "a\r\naa\r\na\r\n",
-    "ab--c +,-.&x [a--b",
+    "ab--c +,-.&x [a--b", "12² 1234² x²y ²x", "]-a] \u2003$ _٣Ⅷ",
 )  # fmt: skip
 
 QUANTIFIED = (r"\d", r"\D", r"\s", r"\S", r"\w", r"\W", r"\n")
@@ -28,6 +28,10 @@ ALIKE = (
     *(escape + count for escape in QUANTIFIED for count in ("{2}", "{1,3}", "{2,}", "{,2}", "{1,3}?")),
     "[+--]", "[--a]", "[a-c--]", "[a-c--x]", "[^+--]", "[---]", "[+---a]", r"[\--a]", r"[\x{2b}--]", r"\[a--b",
     r"x(?<=\b-x|\bx)", r"x(?<=\b\d{2}x)", r"(?<!\B[x{?]a)a", r"(?<=a\s*)a\b", r"(?<=-|x{1,2})(?:\bx|.)",
+    r"\b", r"\B", r"\w\b", r"\B\w+", r"\d{1,3}(?=(?:\d{3})*\b)", r"(?<=\b²)x", r"(?<!\B\w)x",
+    "[[:alpha:]]+", "[[:^space:]]+", "[_[:alnum:]²]+", "[^[:punct:]]", r"[]\w-]+", r"[^]\w]+", r"(?<name>x)|(?>1)",
+    "x(?#a [ group)1",
+    "(?i-m:x)", "{eos}|[{e}(*]",
 )  # fmt: skip
 
 REFUSED = {
@@ -35,6 +39,15 @@ REFUSED = {
     r"(?i)ss": "ss", r"(?i:xST)": "st", r"(?i)ﬁ": "ﬁ", r"(?i)[ß]": "ß", r"(?i)\p{Lu}": r"\p{Lu}",
     r"(?i)[\p{Ll}x]": r"\p{Ll}", r"[a~~b]": "~~", r"a{,}": "{,}", r"\p{Graph}": r"\p{Graph}",
     r"[\P{print}]": r"\P{print}", r"(?m:a)": "(?m", r"(?im)a": "(?m",
+    "(?s:.)": "(?s", "(?s)x": "(?s", "(?i-s:.)": "(?s", "(?P<x>a)": "(?P", "(?V1)a": "(?V", "(?|a|b)": "(?|",
+    "(*FAIL)": "(*", r"\G": r"\G", r"\U00000061": r"\U", r"[\N{DIGIT ONE}]": r"\N", r"\m\w+": r"\m",
+    r"(?<x>a)\g<x>": r"\g",
+    "a{e<=1}": "{e<=1}", r"\xe9": r"\xe9", r"[\xe0-\xff]": r"\xe0", r"\p{Script=Greek}": r"\p{Script=Greek}",
+    r"[\p{IsL}]": r"\p{IsL}",
+    r"\p{L&}": r"\p{L&}", r"\p{Word}": r"\p{Word}", r"[^\p{XDigit}]": r"\p{XDigit}", r"(?i:[À-ÿ]+)": "À-ÿ",
+    r"(?i)[\u00c0-\u00ff]": r"\u00c0-\u00ff", r"(?i)\u00df": r"\u00df", "[[:graph:]]": "[:graph:]",
+    "[[:^alnum:]]": "[:^alnum:]", "(?i:[[:upper:]])": "[:upper:]", r"[\w-.]": r"\w-.", r"[a-\d]": r"a-\d",
+    r"(?<=(?=x)x)": "(?=",
     **{escape + count: "}+" for escape in QUANTIFIED for count in ("{2}+", "{1,3}+")},
     **{escape + count: count for escape in QUANTIFIED for count in ("{2}?", "{,}")}, r"\h{2}": r"\h", r"\Z{2}": r"\Z",
 }  # fmt: skip
@@ -65,6 +78,28 @@ def test_what_they_read_differently_is_refused(regex, part):
             way(regex)
         assert str(caught.value).startswith(f"{part} in ")
         assert "Hugging Face's engine" in str(caught.value)
+
+
+@pytest.mark.parametrize(("regex", "part"), [("[[:alpha:]]", "[:alpha:]"), (r"(?<=\bx)", r"\b"), (r"(?<!x|\B)", r"\B")])
+def test_what_is_read_but_not_written(regex, part):
+    """A class that our two engines read differently, and edges, which only look-aheads can spell out."""
+    assert oniguruma.as_read(regex) != regex
+    with pytest.raises(ValueError, match=r"may have|other words") as caught:
+        oniguruma.as_written(regex)
+    assert str(caught.value).startswith(f"{part} in ")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["alpha", "digit", "alnum", "upper", "lower", "punct", "space", "blank", "cntrl", "xdigit",
+     "^alpha", "^digit", "^upper", "^lower", "^space", "^cntrl", "^word"],
+)  # fmt: skip
+def test_posix_classes_are_the_same_characters(name):
+    """They were ASCII's alone between other stages, and those of the `regex` module elsewhere."""
+    theirs = TheirSplit(Regex(f"[[:{name}:]]+"), "removed")
+    left = {*"".join(piece for piece, _ in theirs.pre_tokenize_str(MOST))}
+    assert 10 < len(left) < len(MOST) - 10
+    assert left ^ {*"".join(cut(oniguruma.as_read(f"[[:{name}:]]+"), MOST, "Removed"))} <= {"\u200c", "\u200d"}
 
 
 @pytest.mark.parametrize("regex", [r"\w", r"\W", r"[\w]"])

@@ -201,6 +201,7 @@ def is_accepted(counts, pattern):
         (r"\Bb", (b"a", b"b")),
         ("^b|b$", (b"a",)),
         ("é", ("é".encode(),)),
+        (r"\p{L}+", (b"\xd0\xd2\xc9", b" ")),  # a stray byte is a letter
     ],
 )
 def test_patterns_that_cut(pattern, pieces):

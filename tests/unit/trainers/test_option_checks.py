@@ -22,6 +22,23 @@ def test_special_tokens(algorithm):
     assert done == (2, b"", error(f"the special token {BYTE!r} is not UTF-8", HINT))
 
 
+class Counted(str):
+    """A text that counts how often one is held against another."""
+
+    __hash__ = str.__hash__
+    compared = 0
+
+    def __eq__(self, other):
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_many_special_tokens_are_not_each_compared_with_all_others():
+    """A vision model's tokenizer has thousands of them, and each set of options is checked."""
+    bpe.Options(9000, special_tokens=tuple(Counted(f"<image_{number}>") for number in range(2000)))
+    assert Counted.compared < 20_000
+
+
 @pytest.mark.parametrize("algorithm", ["bpe", "unigram", "picky"])
 def test_unknown_tokens(algorithm):
     done = call("train", "-a", algorithm, "-s", "300", "--set", f"unk_token={BYTE}", input=b"low lower")
