@@ -486,7 +486,7 @@ def prepare(
         specials=specials_of(specials), bos=bos, eot=eot, part_bytes=whole_number("part_bytes", part_bytes, 1),
         length=None if length is None else whole_number("length", length, 1), way=way, pad=pad,
         positions=positions, chat=_conversations(chat, add_generation_prompt, tools, date), mask=mask,
-        val=None if val is None else _share(val), shuffle=shuffle, seed=whole_number("seed", seed),
+        val=None if val is None else _share(val), shuffle=shuffle, seed=whole_number("seed", seed, 0, (1 << 64) - 1),
         on_error=on_error, keep=tuple(_name("keep", each) or "" for each in kept),
     )  # fmt: skip
     count = None if processes is None else whole_number("processes", processes, 1)

@@ -124,7 +124,8 @@ def losses_of(allow_loss: Iterable[str]) -> frozenset[str]:
     """
     if isinstance(allow_loss, str):
         raise UsageError(
-            f"allow_loss is the str {allow_loss!r}", hint=f"for this one loss: allow_loss=({allow_loss!r},)"
+            f"allow_loss is the str {allow_loss!r}, and not a collection of names",
+            hint=f"put them into a list: allow_loss={allow_loss.split(',')}",
         )
     if not _several(allow_loss):
         raise wrong_type("allow_loss", "a collection of str", allow_loss)

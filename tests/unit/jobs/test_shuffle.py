@@ -311,3 +311,17 @@ def test_sequences_need_a_length() -> None:
         PrepareOptions(shuffle="sequences")
     with pytest.raises(UsageError, match="`seed` must be at least 0"):
         PrepareOptions(shuffle="documents", seed=-1)
+
+
+def test_programs_have_all_seeds(tmp_path: Path) -> None:
+    """The command line has; a program had those below 2^63."""
+    (tmp_path / "x.txt").write_text("a\nb\n")
+    most = (1 << 64) - 1
+    for seed in (0, most):
+        done = bpe_cli.prepare(
+            "gpt2", tmp_path / "x.txt", tmp_path / str(seed), documents="lines", shuffle="documents", seed=seed,
+            processes=1,
+        )  # fmt: skip
+        assert done.is_whole
+    with pytest.raises(UsageError, match="seed must be 18,446,744,073,709,551,615 or less"):
+        bpe_cli.prepare("gpt2", tmp_path / "x.txt", tmp_path / "no", seed=most + 1, processes=1)

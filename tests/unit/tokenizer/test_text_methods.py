@@ -448,8 +448,9 @@ def test_what_cannot_be_saved_leaves_nothing(tmp_path):
     with pytest.raises(UsageError, match="unknown format 'tiktokn'") as caught:
         GPT2.save(tmp_path / "x", "tiktokn")
     assert "tiktoken" in caught.value.hint
-    with pytest.raises(UsageError, match="allow_loss is the str 'pattern'"):
-        GPT2.save(tmp_path / "x.json", allow_loss="pattern")
+    with pytest.raises(UsageError, match="allow_loss is the str 'pattern,decoder'") as caught:
+        GPT2.save(tmp_path / "x.json", allow_loss="pattern,decoder")
+    assert caught.value.hint == "put them into a list: allow_loss=['pattern', 'decoder']"
     assert list(tmp_path.iterdir()) == []
 
 
