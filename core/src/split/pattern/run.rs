@@ -5,7 +5,7 @@
 //! matched again from where the piece begins.
 //!
 //! An expression such as `a+b|a` looks far ahead of each piece, in vain. What was found to lead to no match is
-//! remembered at some places, so that the next search stops there: all of a text is read a bounded number of times.
+//! remembered at some places, so that the next search stops there: all of a text is read about once in each state.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -27,15 +27,20 @@ const MOST_KEPT: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 pub(super) struct DeadEnds(HashSet<(usize, usize)>);
 
 impl DeadEnds {
-    /// Keeps what a search has passed in vain that began at a place. Beyond a limit, what lies before it is forgotten, or all.
+    /// Keeps what a search has passed in vain that began at a place. Beyond a limit, what lies before it is forgotten, and then
+    /// the farther half of the rest: nothing comes there but by what is nearer.
     fn add(&mut self, passed: Vec<(usize, usize)>, begin: usize) {
-        if self.0.len() + passed.len() > MOST_KEPT {
-            self.0.retain(|&(place, _)| place > begin);
-            if self.0.len() > MOST_KEPT / 2 {
-                self.0.clear();
-            }
-        }
         self.0.extend(passed);
+        if self.0.len() <= MOST_KEPT {
+            return;
+        }
+        self.0.retain(|&(place, _)| place > begin);
+        if self.0.len() <= MOST_KEPT / 2 {
+            return;
+        }
+        let mut places: Vec<usize> = self.0.iter().map(|&(place, _)| place).collect();
+        let (_, &mut farther, _) = places.select_nth_unstable(MOST_KEPT / 2);
+        self.0.retain(|&(place, _)| place < farther);
     }
 }
 
@@ -145,10 +150,13 @@ impl Table {
             search.state = (cell & STATE) as usize;
             search.place += length;
             if search.place - search.last > FAR && before / APART != search.place / APART {
-                if dead_ends.0.contains(&(search.place, search.state)) {
+                let here = (search.place, search.state);
+                if dead_ends.0.contains(&here) {
                     break;
                 }
-                passed.push((search.place, search.state));
+                if passed.len() < MOST_KEPT {
+                    passed.push(here);
+                }
             }
         }
         if search.place == text.len()
@@ -223,5 +231,25 @@ impl Table {
             }
         };
         table.starts[&table.answers[before]] as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearer_dead_ends_are_kept_if_there_are_too_many() {
+        // One for each letter of `(?:a{9})+b|a`: all were forgotten, and each piece read the text anew.
+        let mut dead_ends = DeadEnds::default();
+        for state in 0..9 {
+            let passed = (1..=MOST_KEPT).map(|place| (place, state)).collect();
+            dead_ends.add(passed, state);
+            assert!(dead_ends.0.len() <= MOST_KEPT);
+        }
+        for state in 0..9 {
+            assert!(dead_ends.0.contains(&(10, state)), "{state}");
+        }
+        assert!(!dead_ends.0.contains(&(8, 0)), "it is behind");
     }
 }
