@@ -109,10 +109,12 @@ def _place_of(name: str, names: list[str], place: Place) -> int:
     if name in names:
         raise InputError(f"{place.shown()}: several columns are called {name!r}")
     listed = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+    is_utf8 = not any("\udc80" <= letter <= "\udcff" for each in names for letter in each)
+    encoding = "" if is_utf8 else "the first row is not UTF-8: if the file is UTF-16 or the like, write it anew; "
     raise InputError(
         f"{place.shown()}: there is no column {name!r}",
-        hint=f"the first row has the names of the columns: {listed}; `field` names that of the text, and `plain` takes "
-        "the file as it is",
+        hint=f"{encoding}the first row has the names of the columns: {listed}; `field` names that of the text, and "
+        "`plain` takes the file as it is",
     )
 
 

@@ -263,4 +263,4 @@ def test_every_option_is_described(trainer):
 
 
 def test_help_of_bytes_names_what_is_not_given():
-    assert "      Not given, or 256 and the number of special tokens.\n" in help_of("byte", Byte())
+    assert "      Not given, or 256 plus the number of special tokens.\n" in help_of("byte", Byte())

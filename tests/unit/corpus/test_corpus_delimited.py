@@ -153,3 +153,20 @@ def test_compressed_ones_are_read(ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"x.csv{ending}"
     path.write_bytes(compress(b'id,text\n1,"a\nb"\n'))
     assert read(path) == [b"a\nb"]
+
+
+def test_names_of_columns_in_another_encoding_are_not_just_missing(tmp_path: Path) -> None:
+    """A spreadsheet may have written UTF-16, whose names look like others."""
+    path = tmp_path / "x.csv"
+    path.write_text("id,text\n1,a\n", encoding="utf-16")
+    with pytest.raises(InputError, match="there is no column 'text'") as caught:
+        read(path)
+    assert caught.value.hint is not None
+    assert caught.value.hint.startswith(
+        "the first row is not UTF-8: if the file is UTF-16 or the like, write it anew; "
+    )
+    path.write_text("id,naïve\n1,a\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read(path)
+    assert caught.value.hint is not None
+    assert caught.value.hint.startswith("the first row has the names of the columns: 'id', 'naïve'; ")
