@@ -434,6 +434,8 @@ def _show_plan(planned: "Planned", listener: WorkListener) -> None:
             print(part.name, part.bytes, part.tokens, *part.inputs, sep="\t")
         print(*total, sep="\t")
     else:
+        from rich.text import Text
+
         from bpe_cli.cli.console import stdout_console
         from bpe_cli.views.visible import harmless
 
@@ -441,10 +443,10 @@ def _show_plan(planned: "Planned", listener: WorkListener) -> None:
         widths = [max(len(f"{row[at]:,}") for row in (*rows, total)) for at in (1, 2)]
         console = stdout_console("auto")
         line = f"{{:<10}}  {{:>{max(5, widths[0])}}}  {{:>{max(6, widths[1])}}}  {{}}"
-        console.print(line.format("part", "bytes", "tokens", "inputs"), style="bold", markup=False)
+        console.print(Text(line.format("part", "bytes", "tokens", "inputs"), style="bold"))
         for name, size, tokens, inputs in rows:
-            console.print(line.format(name, f"{size:,}", f"{tokens:,}", harmless(" ".join(inputs))), markup=False)
-        console.print(line.format("total", f"{total[1]:,}", f"{total[2]:,}", ""), style="bold", markup=False)
+            console.print(Text(line.format(name, f"{size:,}", f"{tokens:,}", harmless(" ".join(inputs)))))
+        console.print(Text(line.format("total", f"{total[1]:,}", f"{total[2]:,}", ""), style="bold"))
     share = planned.sampled / planned.bytes if planned.bytes else 1
     free = "" if planned.free is None else f", {planned.free:,} are free"
     sampled = f"{planned.sampled:,} bytes ({share:.1%}) at {count(planned.places, 'place')}"
