@@ -135,9 +135,10 @@ def test_counts_that_are_too_large_together(tmp_path):
 
 @pytest.mark.parametrize("last", [{b"a": 1 << 63}, {b"b": 1 << 63}, {b"bb": 1 << 62}], ids=str)
 def test_counts_that_are_too_large_in_files(last, tmp_path):
-    files = files_of(tmp_path, {b"a": 1 << 63}, {b"c": 1}, last)
+    """There is room for some pieces, which are more than fall into one part of a file by chance."""
+    files = files_of(tmp_path, {b"a": 1 << 63}, {b"c%d" % number: 1 for number in range(10)}, last)
     memory = new_counts()
-    memory.merge(counts_of([(b"aa", 1)]))
+    memory.merge(counts_of([(b"a%d" % number, 1) for number in range(10)]))
     with pytest.raises(TrainingError, match=r"pass 2\^64") as caught:  # what two files have goes to disk
         in_memory(load_counts(files, OPTIONS, memory.memory)[0], 1 << 20)
     assert caught.value.hint
