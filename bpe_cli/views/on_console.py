@@ -136,8 +136,8 @@ def _as_lines(sheet: Sheet) -> Iterator[Line]:
 def _least_width(column: Column, cells: Iterable[Cell]) -> int:
     """Return the columns of the screen that a column of a table cannot do without."""
     layout = column.layout
-    if "width" in layout or "min_width" in layout:
-        return layout.get("width", layout.get("min_width"))
+    if (given := layout.get("width", layout.get("min_width"))) is not None:
+        return int(given)
     widest = max(cell_len(line) for cell in (column.header, *cells) for line in str(cell).split("\n"))
     return min(widest, (layout.get("max_width") or widest) if layout.get("no_wrap") else LEAST_COLUMN_CELLS)
 

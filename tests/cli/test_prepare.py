@@ -10,7 +10,7 @@ import pytest
 
 import bpe_cli
 from tests.cli.test_killed_between import MOST_STEPS, NO_SUCH_STEP, interrupted
-from tests.cli_runner import call, error, run_in_terminal
+from tests.cli_runner import call, error
 from tests.needs import needs
 from tests.thorough import more
 
@@ -138,13 +138,6 @@ def test_a_dry_run_makes_nothing(folder):
     assert f"note: 30 documents, {TOKENS} tokens\n" in done.err
     assert "all was counted" in done.err
     assert not (folder / "out").exists()
-
-
-def test_a_dry_run_on_a_screen_shows_names_as_they_are(folder):
-    shutil.copy(folder / "a.jsonl", folder / "[bold]:bug:.jsonl")
-    words = ("prepare", "./[[]bold]:bug:.jsonl", *ONE, "-o", "out", "--dry-run", "-q")
-    status, shown = run_in_terminal(*words, cwd=folder, env={"NO_COLOR": "1"})
-    assert (status, shown.splitlines()[1].split()[-1]) == (0, "./[bold]:bug:.jsonl")
 
 
 def test_a_share_without_parts_has_sequences_only_if_documents_are_packed(folder):

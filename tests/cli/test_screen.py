@@ -171,3 +171,11 @@ def test_what_a_listener_measures():
     listener._seconds_of_reading = 0.5
     assert listener.took() == " (10 B at 0.0 MB/s, 30 s)"
     assert [size_of(number) for number in (10, 12_400, 10**9)] == ["10 B", "12.4 kB", "1.0 GB"]
+
+
+def test_a_dry_run_shows_names_as_they_are(desk):
+    """And no emoji for what looks like its code."""
+    (desk / "[bold]:bug:.txt").write_bytes(TEXT)
+    words = ("prepare", "[[]bold]:bug:.txt", "-t", "gpt2", "--to", "npy", "-o", "out", "--dry-run", "-q")
+    status, shown = run_in_terminal(*words, cwd=desk, env=PLAIN)
+    assert (status, left_on(shown).splitlines()[1].split()[-1]) == (0, "[bold]:bug:.txt")
