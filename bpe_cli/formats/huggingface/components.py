@@ -250,4 +250,7 @@ def _spelt(content: dict[str, Any]) -> dict[str, Any]:
     try:
         return content | {"pattern": {"Regex": oniguruma.as_written(regex)}}
     except ValueError as problem:
-        raise FormatError(f"tokenizer.json would be read differently by Hugging Face's library: {problem}") from None
+        raise FormatError(
+            f"tokenizer.json would be read differently by Hugging Face's library: {problem}",
+            hint="write the expression another way: bpe.json has expressions as tokenizer.json has them",
+        ) from None

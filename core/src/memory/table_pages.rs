@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::huge_pages::{LARGE_PAGE, SLOW, collapse, made_in};
 
 /// What part of the time slow pages may take.
-const SHARE: u32 = 16;
+const SHARE: u32 = 64;
 
 /// How long a turn is: the work between two questions whether a page is due.
 const TURN: Duration = Duration::from_micros(2);

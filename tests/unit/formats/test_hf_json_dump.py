@@ -10,6 +10,7 @@ import pytest
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError
+from bpe_cli.formats.files import rehearse
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split, Unigram, WordLevel, WordPiece
 from bpe_cli.stages.patterns import PATTERNS
@@ -146,6 +147,13 @@ def test_what_cannot_be_said_is_refused(make, changes, message):
     with pytest.raises(FormatError) as caught:
         hf_json.dump(make(**changes))
     assert message in caught.value.message
+
+
+def test_an_expression_that_is_read_differently_has_another_way_out(make):
+    """No format holds it, and nothing else is wrong with the tokenizer."""
+    with pytest.raises(FormatError) as caught:
+        rehearse(make(pre_tokenizer=(Split("x$"),)), "bpe.json")
+    assert caught.value.hint == "write the expression another way: bpe.json has expressions as tokenizer.json has them"
 
 
 def test_tokens_of_the_same_bytes_are_refused():
