@@ -29,8 +29,8 @@ class SizePoint:
         used: How many different tokens occur in the text.
         unknown: How often the unknown token occurs; None if the model has none.
         saved: The share of tokens that it saves against the size before; None for the first.
-        saved_per_doubling: The share that a vocabulary of twice the size would save at this rate; None where the size
-            before is the same, or so near that this is no number.
+        saved_per_doubling: The share that a vocabulary of twice the size would save at this rate; None if the size before
+            is the same, or so close that the share is not finite.
         embedding_parameters: The parameters of an embedding matrix: one serves input and output if they are tied, and
             there are two if not. None if no dimension is given.
     """
@@ -113,7 +113,7 @@ def vocabulary_curve(
 
 
 def _per_doubling(saved: float, doublings: float) -> float | None:
-    """Return the share that a doubling saves at the rate of another growth; None where that is no number.
+    """Return the share that doubling the size would save, extrapolated from a smaller step; None if it is not finite.
 
     >>> _per_doubling(0.2, 2.0) == 1 - 0.8**0.5, _per_doubling(0.2, 0.0), _per_doubling(-1.0, 1e-4)
     (True, None, None)

@@ -110,7 +110,7 @@ def test_nothing_is_written_beside_what_is_not_a_file(tmp_path, place):
 
 
 def test_a_pipe_takes_a_tokenizer_or_its_map_of_ids(tmp_path):
-    """It is no file that another could replace; nor is a device."""
+    """A pipe, or a device, is not a file that another file could replace."""
     assert call("train", "-T", "low lower", "-s", "258", "-q", "-o", "t.json", cwd=tmp_path).status == 0
     (tmp_path / "list").write_text("wide\n")
     add = ("convert", "t.json", "--add-tokens", "list", "-q")

@@ -188,7 +188,7 @@ class Training:
                 return
 
     def add(self, product: bytes) -> None:
-        """Give a product an id. From then on, other pairs that would make the same product are skipped."""
+        """Assign an id to a product. From then on, other pairs that would make the same product are skipped."""
         self.vocabulary[product] = None
         for place in range(1, len(product)):
             self.words.forget((product[:place], product[place:]))

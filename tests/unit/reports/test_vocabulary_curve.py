@@ -40,7 +40,7 @@ def test_a_size_that_is_there_already_saves_nothing():
 
 
 def test_one_more_token_may_make_a_text_much_longer():
-    """Such a rate, 32,000 times over, is no number."""
+    """Extrapolated to 32,000 more tokens, such a rate overflows."""
     curve = vocabulary_curve([(32_000, 32_000, found(10), None), (32_001, 32_001, found(11), None)])
     assert [(point.saved, point.saved_per_doubling) for point in curve.sizes] == [
         (None, None), (pytest.approx(-0.1), None),
