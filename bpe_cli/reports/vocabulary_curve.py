@@ -29,8 +29,8 @@ class SizePoint:
         used: How many different tokens occur in the text.
         unknown: How often the unknown token occurs; None if the model has none.
         saved: The share of tokens that it saves against the size before; None for the first.
-        saved_per_doubling: The share that a vocabulary of twice the size would save at this rate; None if the size before
-            is the same, or so close that the share is not finite.
+        saved_per_doubling: The share that a vocabulary of twice the size would save at this rate; None if the size
+            before is the same, or so close that the share is not finite.
         embedding_parameters: The parameters of an embedding matrix: one serves input and output if they are tied, and
             there are two if not. None if no dimension is given.
     """
