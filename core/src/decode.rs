@@ -75,87 +75,80 @@ impl Reading<'_> {
     pub const UNKNOWN: u8 = 2;
 }
 
-/// Gives the bytes of ids as a chain of decoders reads them.
-///
-/// # Errors
-/// [`Error::MissingId`] names the first id that no token has; [`Error::Invalid`] says that there is
-/// not one reading for each special token, or that a decoder fails.
-pub fn decode_chain(
-    decoder: &Decoder,
-    ids: &[u32],
-    tokens: Strings<'_>,
-    special: SpecialTable<'_>,
-    reading: Reading<'_>,
-) -> Result<Vec<u8>> {
-    let Reading(reading) = reading;
-    ensure!(
-        reading.is_empty() || reading.len() == special.ids.len(),
-        "{} special tokens have {} readings",
-        special.ids.len(),
-        reading.len()
-    );
-    let mut texts = TokenTexts::default();
-    for (place, &id) in ids.iter().enumerate() {
-        let read_as = match reading {
-            [] => Reading::PLAIN,
-            _ => special
-                .ids
-                .binary_search(&id)
-                .ok()
-                .and_then(|place| reading.get(place).copied())
-                .unwrap_or(Reading::PLAIN),
-        };
-        let token = match tokens.get(id as usize) {
-            None | Some([]) => special.get(id).ok_or(Error::MissingId { id, place })?,
-            Some(token) => token,
-        };
-        match read_as {
-            Reading::LEFT_OUT => {}
-            Reading::UNKNOWN => texts.push(token, Kind::Unknown),
-            _ => texts.push(token, Kind::Text),
+/// A chain of decoders, and the tokens that it reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Chain<'a> {
+    /// The decoders.
+    pub decoder: &'a Decoder,
+    /// The tokens.
+    pub tokens: Strings<'a>,
+    /// The special ones.
+    pub special: SpecialTable<'a>,
+    /// How those read.
+    pub reading: Reading<'a>,
+}
+
+impl Chain<'_> {
+    /// Gives the bytes of ids.
+    ///
+    /// # Errors
+    /// [`Error::MissingId`] names the first id that no token has; [`Error::Invalid`] says that there is
+    /// not one reading for each special token, or that a decoder fails.
+    pub fn decode(&self, ids: &[u32]) -> Result<Vec<u8>> {
+        let (special, Reading(reading)) = (self.special, self.reading);
+        ensure!(
+            reading.is_empty() || reading.len() == special.ids.len(),
+            "{} special tokens have {} readings",
+            special.ids.len(),
+            reading.len()
+        );
+        let mut texts = TokenTexts::default();
+        for (place, &id) in ids.iter().enumerate() {
+            let read_as = match reading {
+                [] => Reading::PLAIN,
+                _ => special
+                    .ids
+                    .binary_search(&id)
+                    .ok()
+                    .and_then(|place| reading.get(place).copied())
+                    .unwrap_or(Reading::PLAIN),
+            };
+            let token = match self.tokens.get(id as usize) {
+                None | Some([]) => special.get(id).ok_or(Error::MissingId { id, place })?,
+                Some(token) => token,
+            };
+            match read_as {
+                Reading::LEFT_OUT => {}
+                Reading::UNKNOWN => texts.push(token, Kind::Unknown),
+                _ => texts.push(token, Kind::Text),
+            }
         }
+        self.decoder.decode(texts)
     }
-    decoder.decode(texts)
-}
 
-/// Says whether ids can be cut between two neighbours, where the chain [is local](Decoder::is_local): both are ordinary
-/// tokens that spell out no byte, and the first reads as something. What is behind the cut then reads behind the first of
-/// them, whose own text is left out, as it does in the whole.
-#[must_use]
-pub fn can_cut(
-    decoder: &Decoder,
-    [left, right]: [u32; 2],
-    tokens: Strings<'_>,
-    special: SpecialTable<'_>,
-    reading: Reading<'_>,
-) -> bool {
-    let ordinary = |id: u32| {
-        let token = tokens.get(id as usize).unwrap_or_default();
-        !token.is_empty() && !token.starts_with(b"<") && special.get(id).is_none()
-    };
-    ordinary(left)
-        && ordinary(right)
-        && decode_chain(decoder, &[left], tokens, special, reading).is_ok_and(|own| !own.is_empty())
-}
-
-/// Gives the last place where ids can be cut; 0 if there is none.
-#[must_use]
-pub fn last_cut(
-    decoder: &Decoder,
-    ids: &[u32],
-    tokens: Strings<'_>,
-    special: SpecialTable<'_>,
-    reading: Reading<'_>,
-) -> usize {
-    if !decoder.is_local() {
-        return 0;
+    /// Says whether ids can be cut between two neighbours, where the decoders [are local](Decoder::is_local): both are
+    /// ordinary tokens that spell out no byte, and the first reads as something. What is behind the cut then reads behind
+    /// the first of them, whose own text is left out, as it does in the whole.
+    #[must_use]
+    pub fn can_cut(&self, left: u32, right: u32) -> bool {
+        let ordinary = |id: u32| {
+            let token = self.tokens.get(id as usize).unwrap_or_default();
+            !token.is_empty() && !token.starts_with(b"<") && self.special.get(id).is_none()
+        };
+        ordinary(left) && ordinary(right) && self.decode(&[left]).is_ok_and(|own| !own.is_empty())
     }
-    let places = 1..ids.len();
-    let can = |&place: &usize| {
-        let neighbours = [ids[place - 1], ids[place]];
-        can_cut(decoder, neighbours, tokens, special, reading)
-    };
-    places.rev().find(can).unwrap_or(0)
+
+    /// Gives the last place where ids can be cut; 0 if there is none.
+    #[must_use]
+    pub fn last_cut(&self, ids: &[u32]) -> usize {
+        if !self.decoder.is_local() {
+            return 0;
+        }
+        let mut places = (1..ids.len()).rev();
+        places
+            .find(|&place| self.can_cut(ids[place - 1], ids[place]))
+            .unwrap_or(0)
+    }
 }
 
 #[cfg(test)]
@@ -175,7 +168,13 @@ mod tests {
         };
         let cut = |chain: &str, ids: &[u32]| {
             let decoder = Decoder::from_json(chain).unwrap();
-            last_cut(&decoder, ids, tokens, special, Reading::default())
+            let chain = Chain {
+                decoder: &decoder,
+                tokens,
+                special,
+                reading: Reading::default(),
+            };
+            chain.last_cut(ids)
         };
         let marks = r#"[{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true}]"#;
         for (ids, place) in [

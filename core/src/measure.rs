@@ -15,7 +15,7 @@ mod words;
 
 pub use frequencies::Frequencies;
 pub use resampling::{bootstrap_interval, sign_flip};
-pub use round_trips::{Chain, Joined, Reader, failures};
+pub use round_trips::{Joined, Reader, failures};
 pub use tables::{Kind, Tables};
 pub use tally::{Block, Tally, Tokens};
 pub use units::Units;

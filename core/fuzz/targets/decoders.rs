@@ -3,7 +3,7 @@
 //! The first line is the chain, as JSON; what follows are the ids.
 #![no_main]
 
-use bpe_core::decode::{self, Decoder, Reading, SpecialTable, Strings};
+use bpe_core::decode::{Chain, Decoder, Reading, SpecialTable, Strings};
 use libfuzzer_sys::fuzz_target;
 
 const TOKENS: [&str; 12] = [
@@ -33,12 +33,14 @@ fuzz_target!(|data: &[u8]| {
         blob: b"<s>",
         ends: &[3],
     };
-    let _ = decode::decode_chain(
-        &decoder,
-        &ids,
-        tokens,
-        special,
-        Reading(&[Reading::LEFT_OUT]),
-    );
-    let _ = decode::decode_chain(&decoder, &ids, tokens, special, Reading::default());
+    for reading in [Reading(&[Reading::LEFT_OUT]), Reading::default()] {
+        let chain = Chain {
+            decoder: &decoder,
+            tokens,
+            special,
+            reading,
+        };
+        let _ = chain.decode(&ids);
+        let _ = chain.last_cut(&ids);
+    }
 });

@@ -1,6 +1,6 @@
 //! Documents whose ids do not decode to them.
 
-use crate::decode::{self, Decoder, Reading, SpecialTable, Strings};
+use crate::decode::{self, Chain, SpecialTable};
 use crate::documents::{self, Documents, Task};
 use crate::error::{Result, ensure};
 use crate::tables::TokenTable;
@@ -37,22 +37,9 @@ impl Reader for Joined<'_> {
     }
 }
 
-/// Tokens that a chain of decoders reads.
-#[derive(Debug)]
-pub struct Chain<'a> {
-    /// The chain.
-    pub decoder: &'a Decoder,
-    /// The tokens.
-    pub tokens: Strings<'a>,
-    /// The special ones.
-    pub special: SpecialTable<'a>,
-    /// How those read.
-    pub reading: Reading<'a>,
-}
-
 impl Reader for Chain<'_> {
     fn read(&self, ids: &[u32]) -> Result<Vec<u8>> {
-        decode::decode_chain(self.decoder, ids, self.tokens, self.special, self.reading)
+        self.decode(ids)
     }
 
     fn gives_back(&self, ids: &[u32], text: &[u8]) -> bool {
@@ -96,17 +83,6 @@ impl Chain<'_> {
             start = end;
         }
         rest.is_empty()
-    }
-
-    fn can_cut(&self, left: u32, right: u32) -> bool {
-        let neighbours = [left, right];
-        decode::can_cut(
-            self.decoder,
-            neighbours,
-            self.tokens,
-            self.special,
-            self.reading,
-        )
     }
 }
 
@@ -156,6 +132,7 @@ pub fn failures(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decode::{Decoder, Reading, Strings};
 
     #[test]
     fn parts_read_as_the_whole() {

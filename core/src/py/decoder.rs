@@ -7,7 +7,7 @@ use super::arguments::{TablesArg, special_table};
 use super::arrays::BufferArg;
 use super::bytes::{bytes_of, bytes_of_length};
 use super::objects::str_of;
-use crate::decode::{self, Reading, SpecialTable, Strings, Texts};
+use crate::decode::{self, Chain, Reading, SpecialTable, Strings, Texts};
 use crate::memory::asking::need_room;
 use crate::models::found;
 use crate::tables::TokenTable;
@@ -68,7 +68,20 @@ pub fn decode_lists<'py>(
 
 /// A compiled chain of decoders: immutable, shared by threads.
 #[pyclass(frozen, module = "bpe_cli._core")]
-pub struct Decoder(pub(super) decode::Decoder);
+pub struct Decoder(decode::Decoder);
+
+impl Decoder {
+    /// The chain, with the tokens that it reads.
+    pub(super) fn chain<'a>(&'a self, tables: &'a TablesArg) -> Chain<'a> {
+        let ((blob, ends), special, skip_special) = tables;
+        Chain {
+            decoder: &self.0,
+            tokens: Strings { blob, ends },
+            special: special_table(special),
+            reading: Reading(skip_special.as_deref().unwrap_or_default()),
+        }
+    }
+}
 
 #[pymethods]
 impl Decoder {
@@ -83,19 +96,13 @@ impl Decoder {
         ids: BufferArg<u32>,
         tables: TablesArg,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let ((blob, ends), special, skip_special) = &tables;
-        let reading = Reading(skip_special.as_deref().unwrap_or_default());
-        let tokens = Strings { blob, ends };
-        let special = special_table(special);
-        let bytes = py.detach(|| decode::decode_chain(&self.0, &ids, tokens, special, reading))?;
+        let chain = self.chain(&tables);
+        let bytes = py.detach(|| chain.decode(&ids))?;
         bytes_of(py, &bytes)
     }
 
     fn last_cut(&self, py: Python<'_>, ids: BufferArg<u32>, tables: TablesArg) -> usize {
-        let ((blob, ends), special, skip_special) = &tables;
-        let reading = Reading(skip_special.as_deref().unwrap_or_default());
-        let tokens = Strings { blob, ends };
-        let special = special_table(special);
-        py.detach(|| decode::last_cut(&self.0, &ids, tokens, special, reading))
+        let chain = self.chain(&tables);
+        py.detach(|| chain.last_cut(&ids))
     }
 }

@@ -13,10 +13,9 @@ use super::decoder::Decoder;
 use super::encoder::{Encoder, Way};
 use super::split::SpecialMatcher;
 use super::working::working;
-use crate::decode::{Reading, Strings};
 use crate::encode::Span;
 use crate::error::invalid;
-use crate::measure::{self, Chain, Joined, Kind};
+use crate::measure::{self, Joined, Kind};
 use crate::memory::reserve;
 
 /// What a tokenizer makes of one input, counted while it encodes.
@@ -267,15 +266,9 @@ pub fn chain_failures(
     tables: TablesArg,
     threads: usize,
 ) -> PyResult<U64Array> {
-    let ((blob, ends), special, skip_special) = &tables;
+    let chain = decoder.chain(&tables);
     let failures = working(py, || {
-        let reader = Chain {
-            decoder: &decoder.0,
-            tokens: Strings { blob, ends },
-            special: special_table(special),
-            reading: Reading(skip_special.as_deref().unwrap_or_default()),
-        };
-        measure::failures(&reader, (&ids, &id_ends), &block.documents(), threads)
+        measure::failures(&chain, (&ids, &id_ends), &block.documents(), threads)
     })?;
     Ok(failures.into())
 }
