@@ -63,10 +63,13 @@ class Measure:
     Attributes:
         size: How many parts it has, its counted repeats written out.
         shortest: How many bytes it matches at least.
+        gives_up: Whether it may prefer to match nothing where it could match text: ``a??``, or ``a*|b`` before a b.
+            False if that cannot be told.
     """
 
     size: int
     shortest: int
+    gives_up: bool = False
 
 
 @dataclass(slots=True)
@@ -75,34 +78,43 @@ class _Group:
 
     Attributes:
         looks: Whether it only looks, and matches nothing itself.
+        atomic: Whether its first way to match is the only one.
         size: Parts before the last one.
         shortest: Bytes that the present alternative matches at least, before the last part.
+        gives_up: Whether any alternative may prefer to match nothing, before the last part.
         least: The least that an alternative before it matches; None if there is none.
         last: The last part, which a repeat may follow.
     """
 
     looks: bool = False
+    atomic: bool = False
     size: int = 1
     shortest: int = 0
+    gives_up: bool = False
     least: int | None = None
     last: Measure = field(default=Measure(0, 0))
 
     def add(self, part: Measure) -> None:
         self.size += self.last.size
         self.shortest += self.last.shortest
+        self.gives_up |= self.last.gives_up
         self.last = part
 
-    def repeat(self, least: int, most: int) -> None:
-        self.last = Measure(self.last.size * max(most, 1), self.last.shortest * least)
+    def repeat(self, least: int, most: int, *, is_lazy: bool) -> None:
+        may_be_empty = least == 0 or not self.last.shortest
+        gives_up = self.last.gives_up or (may_be_empty and (is_lazy or (most != least and not self.last.shortest)))
+        self.last = Measure(self.last.size * max(most, 1), self.last.shortest * least, gives_up)
 
     def alternative(self) -> None:
+        self.gives_up |= self.least == 0  # the one before has been tried first
         self.add(Measure(1, 0))
         self.least = self.shortest if self.least is None else min(self.least, self.shortest)
         self.shortest = 0
 
     def closed(self) -> Measure:
         self.alternative()
-        return Measure(self.size + 1, 0 if self.looks else self.least or 0)
+        least = 0 if self.looks else self.least or 0
+        return Measure(self.size + 1, least, self.gives_up and least == 0 and not (self.looks or self.atomic))
 
 
 @lru_cache(maxsize=64)  # reading a tokenizer asks several times
@@ -110,7 +122,9 @@ def measure(pattern: str) -> Measure:
     r"""Measure an expression in the syntax of the ``regex`` module, or of Hugging Face's engine.
 
     >>> measure(r"(?:ab{10}){1000}").size, measure(r"\s+|é{2,}")
-    (13002, Measure(size=6, shortest=1))
+    (13002, Measure(size=6, shortest=1, gives_up=False))
+    >>> [measure(each).gives_up for each in ("a*|b", "b|a*", "(?>a*|b)", "a*?b", "a*?")]
+    [True, False, False, False, True]
 
     Complexity: linear in the expression.
     """
@@ -123,14 +137,14 @@ def measure(pattern: str) -> Measure:
         group = groups[-1]
         match part.lastgroup:
             case "look" | "group":
-                groups.append(_Group(looks=part.lastgroup == "look"))
+                groups.append(_Group(looks=part.lastgroup == "look", atomic=text == "(?>"))
             case "end":
                 if len(groups) == 1:
                     return _flat(pattern)
                 closed = groups.pop().closed()
                 groups[-1].add(closed)
             case "repeat":
-                group.repeat(*_counts(part))
+                group.repeat(*_counts(part), is_lazy=text[1:].endswith("?"))
             case "escape":
                 group.add(Measure(1, 0 if text[1] in _NO_TEXT else 1))
             case "class":

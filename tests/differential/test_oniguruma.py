@@ -2,12 +2,16 @@ r"""Expressions of ``tokenizer.json`` that two engines may read differently: the
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from tokenizers import Regex
 from tokenizers.pre_tokenizers import Split as TheirSplit
 
+from bpe_cli.errors import UsageError
 from bpe_cli.formats.huggingface import oniguruma
 from bpe_cli.stages import Split
+from bpe_cli.stages.splitters import compile_splitter
 from tests.counted import at_least, compared
 from tests.differential.pieces import raw_pieces, stages_of
 from tests.differential.texts import MOST
@@ -32,7 +36,12 @@ ALIKE = (
     "[[:alpha:]]+", "[[:^space:]]+", "[_[:alnum:]²]+", "[^[:punct:]]", r"[]\w-]+", r"[^]\w]+", r"(?<name>x)|(?>1)",
     "x(?#a [ group)1",
     "(?i-m:x)", "{eos}|[{e}(*]",
+    "x*|-x", r"(?i)X*|-X", r"x??|\w+", r"(?:|-)x", "(?:b*)*|bb", r"\s{0,2}|ab", "a?b?", "x+|-*", r"\b|\w+",
+    "(?>x*|-)x|-*",
 )  # fmt: skip
+
+REFUSED_BY_REGEX = (r"\x{61}+", r"[\x{2b}--]", "{eos}|[{e}(*]")
+"""Which the reader refuses, whatever the core makes of them."""
 
 REFUSED = {
     r"a(?i)b|c": "(?i)", r"b(?-i)a|c": "(?-i)", r"(?:(?i)a|b)": "(?i)", r"\pL": r"\p", r"\PL+": r"\P", r"[\pL]": r"\p",
@@ -57,6 +66,14 @@ def cut(regex: str, text: str, behavior: str = "Isolated") -> list[str]:
     return [piece.decode() for piece, _, _ in raw_pieces(stages_of(Split(regex, behavior)), text.encode())]
 
 
+def cut_alone(regex: str, text: str) -> list[str]:
+    """Cut a text as byte-level models do, where no other stage is."""
+    data = text.encode()
+    return [
+        data[start:end].decode() for start, end in pairwise((0, *memoryview(compile_splitter((regex,)).split(data))))
+    ]
+
+
 @at_least(10)
 @pytest.mark.parametrize("regex", ALIKE)
 def test_what_is_read_cuts_as_theirs_does(regex):
@@ -66,6 +83,8 @@ def test_what_is_read_cuts_as_theirs_does(regex):
     for text in TEXTS:
         expected = [piece for piece, _ in theirs.pre_tokenize_str(text)]
         assert cut(read, text) == expected, text
+        if regex not in REFUSED_BY_REGEX:
+            assert cut_alone(read, text) == expected, text
         again = TheirSplit(Regex(oniguruma.as_written(read)), "isolated")
         assert [piece for piece, _ in again.pre_tokenize_str(text)] == expected
         compared()
@@ -78,6 +97,21 @@ def test_what_they_read_differently_is_refused(regex, part):
             way(regex)
         assert str(caught.value).startswith(f"{part} in ")
         assert "Hugging Face's engine" in str(caught.value)
+
+
+@pytest.mark.parametrize("regex", REFUSED_BY_REGEX)
+def test_what_the_module_cannot_compile_is_refused(regex):
+    with pytest.raises(UsageError, match="does not compile"):
+        compile_splitter((oniguruma.as_read(regex),))
+
+
+@pytest.mark.parametrize("regex", ["x*|-x", "x??", r"(?i)(?:|-)x?"])
+def test_what_may_prefer_to_match_nothing_is_not_written(regex):
+    """Where it matches nothing, we look for another way to match in the same place, and they do not."""
+    assert cut_alone("x*|-x", "-x") == ["-x"]
+    assert [piece for piece, _ in TheirSplit(Regex("x*|-x"), "isolated").pre_tokenize_str("-x")] == ["-", "x"]
+    with pytest.raises(ValueError, match="the pattern may match nothing where it could match text"):
+        oniguruma.as_written(regex)
 
 
 @pytest.mark.parametrize(("regex", "part"), [("[[:alpha:]]", "[:alpha:]"), (r"(?<=\bx)", r"\b"), (r"(?<!x|\B)", r"\B")])

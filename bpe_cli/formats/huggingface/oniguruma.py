@@ -3,7 +3,8 @@ r"""Expressions as Hugging Face's library reads them: it runs Oniguruma, in a sy
 What the two engines read alike stays as it is. ``\w`` outside of sets, and the edges of words, have six characters more
 there: they are spelt out. POSIX classes are written as properties. Hyphens in a row, which tiktoken would take for a
 difference of sets, are escaped. The possessive count of ``cl100k`` is written as a plain one. All else that they read
-differently is refused, and what only one of them knows.
+differently is refused, and what only one of them knows. An expression that may prefer to match nothing is read as an
+atomic group: where it does, they try no other way to match.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from bpe_cli.stages.patterns import PATTERNS, scanner_for
+from bpe_cli.support.regex_size import measure
 
 # In Ruby's syntax `{1,3}+` repeats instead of being possessive. As the last thing of an alternative, a possessive count
 # and a plain one match alike.
@@ -99,6 +101,7 @@ _CLASS_PARTS = re.compile(rf"{_ATOM}|&&|~~|\[:\^?[a-z]+:\]|.", re.DOTALL)
 _CLASSES = re.compile(r"\\.|\[\^?\]?(?:\[:\^?[a-z]+:\]|\\.|[^\]\\])*\]", re.DOTALL)
 _MEMBERS = re.compile(rf"\[:\^?[a-z]+:\]|({_ATOM}|[^\\])-({_ATOM}|[^\\\]])|{_ATOM}|-", re.DOTALL)
 _FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
+_OPTIONS = re.compile(r"\(\?[a-zA-Z]+\)")
 _CODE = re.compile(r"\\(?:x\{([0-9a-fA-F]+)\}|[xu]([0-9a-fA-F]+))")
 _BYTE = re.compile(r"\\x[89a-fA-F][0-9a-fA-F]")
 _SET = re.compile(r"\\(?:[dDsSwW]|[pP]\{.*)", re.DOTALL)
@@ -112,13 +115,20 @@ _CASES = re.compile(
 def as_read(written: str) -> str:
     r"""Return the expression that says here what a file says.
 
-    >>> as_read(r"\p{L}+|\w"), as_read(r"[\w-]"), as_read("[[:alpha:]_]")
-    ('\\p{L}+|[\\w²³¹¼½¾]', '[\\w-]', '[\\p{Alphabetic}_]')
+    >>> as_read(r"\p{L}+|\w"), as_read(r"[\w-]"), as_read("[[:alpha:]_]"), as_read("a*|b")
+    ('\\p{L}+|[\\w²³¹¼½¾]', '[\\w-]', '[\\p{Alphabetic}_]', '(?>a*|b)')
 
     Raises:
         ValueError: if there is none; with what is read differently.
     """
-    return _UNSPELLINGS.get(written) or _CLASSES.sub(_without_differences, _replaced(written, reads=True))
+    if written in _UNSPELLINGS:
+        return _UNSPELLINGS[written]
+    regex = _CLASSES.sub(_without_differences, _replaced(written, reads=True))
+    if not measure(regex).gives_up:
+        return regex
+    options = _OPTIONS.match(regex)
+    begin = options.end() if options else 0
+    return f"{regex[:begin]}(?>{regex[begin:]})"  # theirs tries no other way to match where the first one is empty
 
 
 def as_written(regex: str) -> str:
@@ -130,6 +140,11 @@ def as_written(regex: str) -> str:
     Raises:
         ValueError: if there is none; with what is read differently.
     """
+    if measure(regex).gives_up:
+        raise ValueError(
+            "the pattern may match nothing where it could match text: `regex` then tries other ways to match there, "
+            "and Hugging Face's engine goes on to the next character; write + for *, or put what may be empty last"
+        )
     return _SPELLINGS.get(regex) or _replaced(regex, reads=False)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 import regex
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import UsageError
@@ -78,7 +78,7 @@ ATOMS = [
 EXPRESSIONS = st.recursive(
     st.sampled_from(ATOMS),
     lambda inner: st.one_of(
-        st.tuples(inner, st.sampled_from(["*", "+", "?", "{2}", "{0,2}", "{1,3}?", "{2,}", ""])).map(
+        st.tuples(inner, st.sampled_from(["*", "+", "?", "*?", "??", "{2}", "{0,2}", "{1,3}?", "{2,}", ""])).map(
             lambda parts: f"(?:{parts[0]}){parts[1]}"
         ),
         st.lists(inner, min_size=1, max_size=3).map("".join),
@@ -92,6 +92,24 @@ EXPRESSIONS = st.recursive(
 def test_no_match_is_shorter_than_measured(pattern, text):
     shortest = measure(pattern).shortest
     assert all(len(found[0].encode()) >= shortest for found in regex.finditer(pattern, text))
+
+
+@given(EXPRESSIONS, st.text("ab éA中k", max_size=12))
+@example("(?:a*?)", "a").via("a lazy repeat")
+@example("(?:a*|ab)", "cab").via("an alternative that is never reached")
+def test_where_text_is_given_up_it_is_said(pattern, text):
+    first, other = regex.compile(pattern), regex.compile(rf"(?:{pattern})(?!\G)")
+    if not measure(pattern).gives_up:
+        for place in range(len(text)):
+            found = first.match(text, place)
+            assert found is None or found[0] or other.match(text, place) is None
+
+
+@pytest.mark.parametrize(
+    "pattern", ["a*", "a?b{0,3}", "b|a*", r"\b", "(?:b|a*)c?", "(?>a*|b)", "(?=a*|b)c?", "a*|b(?V1)"]
+)
+def test_what_gives_nothing_up_is_not_said_to(pattern):
+    assert not measure(pattern).gives_up
 
 
 def tokenizer_json(**stages: object) -> bytes:
