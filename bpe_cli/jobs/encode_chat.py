@@ -104,7 +104,7 @@ def encode_chat(
     reader = work.reader()
     if work.is_billed(model, named):
         return _write_counts(work, model, named, reader)
-    template = find_template(work.chat.template, model, named=named, stdin=work.streams.read)
+    template = find_template(work.chat.template, model, named=named, stdin=work.streams.read, to=work.to)
     model = template.fit(model)
     renderer_of = template.renderers(model, work.chat.date)
     note_oddities(model, work.specials, listener)
