@@ -94,7 +94,7 @@ def encode_chat(
         chat or ChatOptions(), options or EncodeOptions(), source, Target.of(output), listener, streams or Streams()
     )
     work.check()
-    check_output(work.to, work.target, jsonl=source.documents == "jsonl")
+    check_output(work.to, work.target, jsonl=source.documents == "jsonl", json=work.options.counts == "json")
     model = load_tokenizer(tokenizer)
     check_sampling(model, work.options.sampling)
     read = [("the chat template", work.chat.template or ""), ("the list of tools", work.chat.tools or "")]
