@@ -231,6 +231,12 @@ class _Decoding:
                     "`eot` say what it says"
                 )
             reading, sidecar = complete(kind, item.path, self._asked, self._model)
+            unmarked = options.lines and reading.bos is None and reading.eot is None
+            if unmarked and sidecar is not None and sidecar.documents > 1:
+                self._listener.note(
+                    f"{item.name} has {sidecar.documents:,} documents, and nothing says where they end, so they become "
+                    "one line: encode with `eot` to keep them apart"
+                )
             if sidecar is not None and not (sidecar.is_of(self._model) or sidecar.is_of(self._with_layout())):
                 name = sidecar.tokenizer_name or "another tokenizer"
                 self._listener.note(f"{item.name} was encoded with {name}, which differs from this one")
