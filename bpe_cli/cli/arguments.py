@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 ARGUMENTS = {
     "algorithm": "-a",
     "chat=NAME": "--chat-template",
+    'chat="openai"': "--chat-template openai",
     "byte_fallback=True": "--set byte_fallback=yes",
     "differences": "--diff",
     'documents="jsonl"': "--jsonl",

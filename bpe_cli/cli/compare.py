@@ -299,6 +299,7 @@ def run(
 
         bpe compare corpus/ -t tokenizer.json --against report.json --max-regression 1% --markdown
     """
+    from bpe_cli.cli.compare_ids import check_texts
     from bpe_cli.jobs.compare import CompareJob, CompareOptions, compare_and_check, tally
     from bpe_cli.reports.comparison.disagreements import SHOWN
 
@@ -308,6 +309,7 @@ def run(
         _compare_ids(compared, measured, probes, written, checks, documents, special, pattern, threads, screen)
         return
     names, inputs, text = probes.names(), documents.inputs, documents.text
+    check_texts(inputs or (), named=bool(given_in(compared, documents)), quiet=screen.quiet)
     idle = not inputs and text is None and bool(names or probes.words or probes.overlap) and not probes.diff
     checks = as_typed(checks) if idle else checks
     conditions, limits = checks.conditions(), checks.limits()

@@ -1,9 +1,9 @@
-"""The part of ``bpe compare`` that verifies a port: ``--ids``."""
+"""The part of ``bpe compare`` that verifies a port: ``--ids``; and which inputs are tokenizers, there and elsewhere."""
 
 import os
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import ConsoleListener, print_blocks, print_json, process_streams, stdout_console
+from bpe_cli.cli.console import ConsoleListener, note, print_blocks, print_json, process_streams, stdout_console
 from bpe_cli.errors import CheckFailed, UsageError
 from bpe_cli.support.fast_typing import TYPE_CHECKING
 from bpe_cli.support.ordered_threads import usable_threads
@@ -25,7 +25,7 @@ def tokenizers_among(
     tokenizers, texts = list(named), list(inputs)
     most = 2
     while len(tokenizers) < most and texts and not named:
-        if library is not None and tokenizers and not _is_tokenizer(texts[0]):
+        if library is not None and tokenizers and not is_tokenizer(texts[0]):
             break
         tokenizers.append(texts.pop(0))
     if len(tokenizers) < (most if library is None else 1):
@@ -36,14 +36,38 @@ def tokenizers_among(
     return tokenizers, texts
 
 
-def _is_tokenizer(name: str) -> bool:
+def is_tokenizer(name: str) -> bool:
+    """Return whether an input is a tokenizer: a file that holds one, or the name of one where there is no such file."""
     if os.path.lexists(name):
-        from bpe_cli.formats import is_tokenizer
+        from bpe_cli import formats
 
-        return is_tokenizer(name)
+        return formats.is_tokenizer(name)
     from bpe_cli.tokenizer import named_encodings
 
     return named_encodings.find(name) is not None
+
+
+def check_texts(inputs: "Sequence[str]", *, named: bool, quiet: bool) -> None:
+    """Refuse names of tokenizers where texts should be, and note if all texts are files of tokenizers.
+
+    Args:
+        inputs: The texts.
+        named: Whether tokenizers are named elsewhere.
+        quiet: Whether nothing is noted.
+
+    Raises:
+        UsageError: if an input is the name of a tokenizer.
+    """
+    names = [name for name in inputs if not os.path.lexists(name) and is_tokenizer(name)]
+    if names:
+        with_options = " ".join(f"-t {name}" for name in names)
+        raise UsageError(
+            f"{names[0]} is a tokenizer, not a file that can be read as text",
+            hint=f"-t names a tokenizer: bpe compare TEXT {with_options}",
+        )
+    if inputs and not named and all(map(is_tokenizer, inputs)):
+        what = "the input is a tokenizer, and is" if len(inputs) == 1 else "the inputs are tokenizers, and are"
+        note(f"note: {what} read as text: to compare tokenizers, name each with -t", quiet=quiet)
 
 
 def show_ids(

@@ -39,13 +39,30 @@ def usage_error(error: Exception, words: list[str], commands: Collection[str]) -
         if choices or ours:
             message = f"{message[: chosen.start()]}there is no '{chosen[1]}'"
             near, otherwise = ("", ours) if ours else (" or ".join(choices) + "?", otherwise)
-    # The parser quotes another one: "Invalid value for '-s': Value error, ...", "...: Input should be ...".
+    # The parser quotes another one: "Invalid value for '-s': Value error, ...".
     message = re.sub(r"(?<=[')]: )(Value error, )?([A-Z]?)", lambda match: match[2].lower(), message, count=1)
     return UsageError(message[:1].lower() + message[1:], hint=f"did you mean {near}" if near else otherwise)
 
 
 def _objection(error: Exception) -> str:
-    return str(getattr(error, "format_message", lambda: error)()).rstrip(".")
+    said = str(getattr(error, "format_message", lambda: error)()).rstrip(".")
+    if (about := _about_a_number(error.__cause__)) is None:
+        return said
+    return said.removesuffix(str(getattr(error, "message", ""))) + about
+
+
+_LIMITS = {"ge": "is less than", "le": "is more than", "gt": "is not more than", "lt": "is not less than"}
+
+
+def _about_a_number(cause: BaseException | None) -> str | None:
+    """Return what is wrong with a number, which the parser does not show; None of anything else."""
+    errors = getattr(cause, "errors", None)
+    found = errors()[0] if callable(errors) else {}
+    value, kind = found.get("input"), str(found.get("type", ""))
+    limit = next(((way, found["ctx"][name]) for name, way in _LIMITS.items() if name in found.get("ctx", {})), None)
+    if limit is not None:
+        return f"{value!r} {limit[0]} {limit[1]}"
+    return f"{value!r} is not a {'whole ' * (kind[:3] == 'int')}number" if kind[:3] in ("int", "flo") else None
 
 
 def _no_command(name: str, rest: list[str], *, known: bool) -> UsageError | None:

@@ -204,15 +204,27 @@ class _ChunkStream(io.RawIOBase):
 
 @contextmanager
 def open_stream(
-    path: str, *, stdin: BinaryIO, on_bytes: Callable[[int], None] | None = None, decompressed: bool = True
+    path: str,
+    *,
+    stdin: BinaryIO,
+    on_bytes: Callable[[int], None] | None = None,
+    on_wait: Callable[[], None] | None = None,
+    decompressed: bool = True,
 ) -> Iterator[io.BufferedReader]:
     """Open one file or ``-`` as a readable stream, decompressed if wanted: what the readers of ``sinks.read`` take.
+
+    Args:
+        path: The file.
+        stdin: The stream that ``-`` stands for.
+        on_bytes: Is told how many bytes were read.
+        on_wait: Is called before a read that may block.
+        decompressed: Whether compressed data is decompressed.
 
     Raises:
         InputError: if the input cannot be opened or read, or its compressed data is damaged.
     """
     on_raw = (lambda raw: on_bytes(len(raw))) if on_bytes else None
-    chunks = read_chunks(path, stdin=stdin, decompressed=decompressed, on_raw=on_raw)
+    chunks = read_chunks(path, stdin=stdin, decompressed=decompressed, on_raw=on_raw, on_wait=on_wait)
     stream: Any = io.BufferedReader(_ChunkStream(chunks), CHUNK_BYTES)
     try:
         yield stream

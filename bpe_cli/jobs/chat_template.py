@@ -66,7 +66,9 @@ class Template:
         return lambda conversation: usual if conversation.tools is None else other
 
 
-def find_template(name: str | None, model: Tokenizer, *, named: str, stdin: BinaryIO) -> Template:
+def find_template(
+    name: str | None, model: Tokenizer, *, named: str, stdin: BinaryIO, to: str | None = None
+) -> Template:
     """Find the template that has a name, or that a tokenizer has.
 
     Args:
@@ -74,6 +76,7 @@ def find_template(name: str | None, model: Tokenizer, *, named: str, stdin: Bina
         model: The tokenizer.
         named: The name by which it was asked for, if it needs no file.
         stdin: The stream that ``-`` stands for.
+        to: What is written, if that may be counts as OpenAI bills, which take no template.
 
     Raises:
         UsageError: if there is no such template.
@@ -91,7 +94,8 @@ def find_template(name: str | None, model: Tokenizer, *, named: str, stdin: Bina
         return usual if usual is own[TOOL_USE] else replace(usual, with_tools=own[TOOL_USE])
     name = name or next(iter(own), None) or (layout_of_model(named) if named else None)
     if name is None:
-        counts = '; `to="count"` counts as OpenAI bills' if is_billed(named) else ""
+        way = '`chat="openai"`' if to == "count" else '`to="count"`' if to and is_billed(named) else None
+        counts = f"; {way} counts as OpenAI bills" if way else ""
         raise UsageError(
             "this tokenizer comes with no chat template, so `chat=NAME` must name one",
             hint=f"built in are {', '.join(LAYOUTS)}; or a file, such as chat_template.jinja{counts}",

@@ -207,9 +207,11 @@ class _Decoding:
 
         options = self._options
         is_raw = options.format in (None, "bin") and is_as_described(item.path)
+        read, as_text = streams.read, not is_raw
         with (
             _hinting_at_numbers(item.path, options.format),
-            open_stream(item.path, stdin=streams.read, on_bytes=advance, decompressed=not is_raw) as stream,
+            # What is decoded is handed on before more is waited for.
+            open_stream(item.path, stdin=read, on_bytes=advance, on_wait=out.flush, decompressed=as_text) as stream,
         ):
             kind = options.format or ("bin" if is_raw else kind_of(item.path, stream.peek(_HEAD_BYTES)))
             if options.dtype is not None and kind != "bin":
@@ -229,6 +231,12 @@ class _Decoding:
                     "`eot` say what it says"
                 )
             reading, sidecar = complete(kind, item.path, self._asked, self._model)
+            unmarked = options.lines and reading.bos is None and reading.eot is None
+            if unmarked and sidecar is not None and sidecar.documents > 1:
+                self._listener.note(
+                    f"{item.name} has {sidecar.documents:,} documents, and nothing says where they end, so they become "
+                    "one line: encode with `eot` to keep them apart"
+                )
             if sidecar is not None and not (sidecar.is_of(self._model) or sidecar.is_of(self._with_layout())):
                 name = sidecar.tokenizer_name or "another tokenizer"
                 self._listener.note(f"{item.name} was encoded with {name}, which differs from this one")

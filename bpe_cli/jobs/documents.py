@@ -365,8 +365,8 @@ def kind_written(to: str | None, target: Target) -> str:
     return to or sinks.sink_of_name(target.path) or "ids"
 
 
-def check_output(to: str, target: Target, *, jsonl: bool = False) -> None:
-    """Check that an output can be written, and that its name fits its contents.
+def check_output(to: str, target: Target, *, jsonl: bool = False, json: bool = False) -> None:
+    """Check that an output can be written, and that its name fits its contents; ``json``: that of counts is JSON.
 
     Raises:
         UsageError: if its name is that of another kind of file, or it is a terminal and the output is not text.
@@ -380,7 +380,7 @@ def check_output(to: str, target: Target, *, jsonl: bool = False) -> None:
                 f"{to} cannot be written to a terminal", hint="name a file with `output`, or pipe it into a program"
             )
     elif to in sinks.SINKS:
-        sinks.check_outputs(to, target.path)
+        sinks.check_outputs(to, target.path, json=json)
     else:
         check_text_output(target.path, jsonl=jsonl)
 

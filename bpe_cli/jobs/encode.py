@@ -88,7 +88,7 @@ def encode(
     if to not in sinks.SINKS:
         raise UsageError(f"documents cannot be encoded to {to!r}", hint=f"there are {', '.join(sinks.SINKS)}")
     try:
-        check_output(to, target)
+        check_output(to, target, json=options.counts == "json")
     except OutputError as error:
         if target.path is not None and (os.path.isdir(target.path) or target.path.endswith(("/", os.sep))):
             raise OutputError(error.message, hint="`bpe prepare` makes a data set in a folder") from error

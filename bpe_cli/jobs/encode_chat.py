@@ -94,7 +94,7 @@ def encode_chat(
         chat or ChatOptions(), options or EncodeOptions(), source, Target.of(output), listener, streams or Streams()
     )
     work.check()
-    check_output(work.to, work.target, jsonl=source.documents == "jsonl")
+    check_output(work.to, work.target, jsonl=source.documents == "jsonl", json=work.options.counts == "json")
     model = load_tokenizer(tokenizer)
     check_sampling(model, work.options.sampling)
     read = [("the chat template", work.chat.template or ""), ("the list of tools", work.chat.tools or "")]
@@ -104,7 +104,7 @@ def encode_chat(
     reader = work.reader()
     if work.is_billed(model, named):
         return _write_counts(work, model, named, reader)
-    template = find_template(work.chat.template, model, named=named, stdin=work.streams.read)
+    template = find_template(work.chat.template, model, named=named, stdin=work.streams.read, to=work.to)
     model = template.fit(model)
     renderer_of = template.renderers(model, work.chat.date)
     note_oddities(model, work.specials, listener)

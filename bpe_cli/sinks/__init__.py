@@ -71,8 +71,13 @@ def record_of(to: str, path: str | None) -> str | None:
     return sidecar_path(path)
 
 
-def check_outputs(to: str, path: str) -> None:
+def check_outputs(to: str, path: str, *, json: bool = False) -> None:
     """Check before the work begins that a sink's files can be written, and that their names fit their contents.
+
+    Args:
+        to: A name from ``SINKS``.
+        path: The file.
+        json: Whether counts are written as one JSON object.
 
     Raises:
         OutputError: if a file cannot be written.
@@ -83,7 +88,7 @@ def check_outputs(to: str, path: str) -> None:
             f"`output` {path} names a compressed file, and programs read {to} in place, without unpacking it",
             hint=f'leave {packed} out of the name, or use `to="jsonl"` or `to="ids"`, which are compressed',
         )
-    own = ENDINGS[to]
+    own = (".json", *ENDINGS[to]) if json and to == "count" else ENDINGS[to]
     check_name("`output`", path, to, own if to in IN_PLACE else (*own, *TEXT), packable=True)
     from bpe_cli.sinks.compressing import check_compressing
 

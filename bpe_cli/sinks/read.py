@@ -182,13 +182,16 @@ def _ids_of_lines(data: bytes, line: int, name: str) -> list[array[int]]:
         for word in text.split():
             digits = word.lstrip(b"0") or b"0"
             if not word.isdigit() or len(digits) > 10 or int(digits) > HIGHEST_ID:
-                raise InputError(
-                    f"{name}:{number}: {_show(word)} is not a token id",
-                    hint="an id is a number from 0 to 4294967295; for decoding, `format=NAME` names other formats",
-                )
+                raise InputError(f"{name}:{number}: {_show(word)} is not a token id", hint=_way_to_ids(word))
             ids.append(int(digits))
         lines.append(ids)
     return lines
+
+
+def _way_to_ids(word: bytes) -> str:
+    if not word.isdigit() and not word.translate(None, b"0123456789[](),;"):
+        return "ids have only spaces between them: tr '[](),;' ' ' makes them of a list"
+    return "an id is a number from 0 to 4294967295; for decoding, `format=NAME` names other formats"
 
 
 def _token_lookup(tokenizer: Tokenizer) -> Table[bytes, int]:

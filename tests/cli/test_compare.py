@@ -116,3 +116,20 @@ def test_a_tokenizer_that_cannot_encode_the_text(tmp_path):
     result = call("compare", "-T", "abd", "-t", "gpt2", "-t", "t.json", cwd=tmp_path)
     assert (result.status, result.out) == (2, b"")
     assert result.err.startswith("error: t.json cannot encode text: byte 0x64 ")
+
+
+def test_tokenizers_among_the_texts_are_noticed(tmp_path):
+    """``--ids`` takes them there, and so does ``inspect``."""
+    assert call("convert", "gpt2", "-o", "a.json", "-q", cwd=tmp_path).status == 0
+    (tmp_path / "text.txt").write_text("low lower")
+    for named in ((), ("-t", "a.json")):
+        done = call("compare", "gpt2", "o200k_base", *named, cwd=tmp_path)
+        assert done == (2, b"", error(
+            "gpt2 is a tokenizer, not a file that can be read as text",
+            "-t names a tokenizer: bpe compare TEXT -t gpt2 -t o200k_base",
+        ))  # fmt: skip
+    for files, noted in ((("a.json",), True), (("a.json", "a.json"), True), (("text.txt", "a.json"), False)):
+        done = call("compare", *files, cwd=tmp_path)
+        assert (done.status, "to compare tokenizers, name each with -t" in done.err) == (0, noted)
+    for options in (("-t", "gpt2"), ("--plain",), ("-q",)):
+        assert call("compare", "a.json", *options, cwd=tmp_path)[::2] == (0, "")

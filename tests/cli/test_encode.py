@@ -370,8 +370,7 @@ def test_threads_from_the_environment():
     assert run("encode", *GPT2, "-T", "hi", env={"BPE_THREADS": "2"}) == (0, b"5303\n", "")
     assert run("encode", *GPT2, "-T", "hi", env={"BPE_THREADS": "none"}) == (
         2, b"", error(
-            "invalid value for '--threads' / '-j' (env var: 'BPE_THREADS'): input should be a valid integer, unable to "
-            "parse string as an integer",
+            "invalid value for '--threads' / '-j' (env var: 'BPE_THREADS'): 'none' is not a whole number",
             "bpe encode --help explains it",
         ),
     )  # fmt: skip

@@ -367,8 +367,8 @@ def test_nbest_needs_a_text(folder):
 
 def test_nbest_is_bounded(folder):
     for given, message in (
-        ("0", "input should be greater than or equal to 1"),
-        ("1025", "input should be less than or equal to 1024"),
+        ("0", "'0' is less than 1"),
+        ("1025", "'1025' is more than 1024"),
     ):
         assert call("inspect", "-T", "low", "-t", "unigram.json", "--nbest", given, cwd=folder) == (
             2,

@@ -93,6 +93,25 @@ def test_a_broken_tokenizer_is_not_shown_as_a_text(name, content, tmp_path):
     assert call("inspect", path, "-t", "gpt2", cwd=tmp_path).status == 0
 
 
+@pytest.mark.parametrize("first", ['"id": 7, ', ""])
+def test_json_lines_are_not_taken_for_a_tokenizer(first, tmp_path):
+    """GPT-2's vocabulary is an object of numbers, too."""
+    (tmp_path / "x.jsonl").write_text(f'{{{first}"de": "Uhr"}}\n{{{first}"de": "neu"}}\n', "utf-8")
+    done = call("inspect", "x.jsonl", cwd=tmp_path)
+    assert (done.status, done.err.split(" which")[0]) == (2, "error: x.jsonl holds JSON lines,")
+    for named in ((), ("-t", "o200k_base")):
+        done = call("inspect", "x.jsonl", "--jsonl", "--field", "de", *named, cwd=tmp_path)
+        assert (done.status, done.text.split("\n")[:2]) == (0, ["==> x.jsonl:1 <==", "U|hr"])
+
+
+@pytest.mark.parametrize("option", ["--plain", "--lines"])
+def test_what_an_option_reads_as_text_is_one_whatever_it_looks_like(option, tmp_path):
+    (tmp_path / "vocab.json").write_text('{"a": 0}', "utf-8")
+    done = call("inspect", "vocab.json", option, cwd=tmp_path)
+    assert (done.status, done.err) == (0, "")
+    assert '{"|a|":|·|0|}' in done.text
+
+
 def test_texts_are_shown_whatever_they_are_about(tmp_path):
     (tmp_path / "texts").mkdir()
     for name, content in {"a.json": b'{"version": "1.0"}', "b.txt": b'{"version": "2', "texts/c.txt": b"low"}.items():

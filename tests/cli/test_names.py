@@ -146,6 +146,8 @@ def test_the_librarys_own_zstd_is_used_where_it_is(tmp_path, monkeypatch):
         (("--to", "bin", "-o", "x.txt"), "-o x.txt names a .txt file, but what is written is bin",
          "end the name in .bin"),
         (("-o", "x.json"), "-o x.json names a .json file, but what is written is ids", "end the name in .ids"),
+        (("--to", "count", "-o", "x.json"), "-o x.json names a .json file, but what is written is count",
+         "end the name in .count"),
         (("-o", "x.parquet"), "-o x.parquet names a .parquet file, but what is written is ids", "end the name in .ids"),
         (("-o", "x.jsonl.bz2"), "-o x.jsonl.bz2 names a .bz2 file, but what is written is ids", "end the name in .ids"),
         (("--to", "segmented", "-o", "x.npy"), "-o x.npy names a .npy file, but what is written is text",
@@ -168,6 +170,16 @@ def test_unknown_names_are_free(tmp_path, to):
         assert call("encode", "-T", "hi", *GPT2, "-q", "--to", to, "-o", name, cwd=tmp_path) == (0, b"", "")
     if to not in IN_PLACE:
         assert call("encode", "-T", "hi", *GPT2, "-q", "--to", to, "-o", "x.txt", cwd=tmp_path) == (0, b"", "")
+
+
+@pytest.mark.parametrize("conversation", [False, True])
+@pytest.mark.parametrize("name", ["x.json", "x.json.gz", "x.count", "x"])
+def test_counts_as_json_are_a_json_file(tmp_path, name, conversation):
+    words = ("--chat", "-T", '[{"role": "user", "content": "hi"}]') if conversation else ("-T", "hello world")
+    count = ("encode", *words, "-t", "gpt-4o", "--to", "count", "--json")
+    assert call(*count, "-o", name, cwd=tmp_path).status == 0
+    data = (tmp_path / name).read_bytes()
+    assert (gzip.decompress(data) if name.endswith(".gz") else data) == call(*count).out
 
 
 def test_what_has_no_name_is_told_by_how_it_begins(tmp_path):

@@ -47,13 +47,17 @@ OPENAI_VOCABULARIES = frozenset(
 )
 """sha256 of GPT-2's ``encoder.json``, whose last entry is a special token."""
 
-_VOCABULARY_HEAD = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*-?\d')
+_KEY = rb'\s*"(?:[^"\\]|\\.)*"\s*:\s*'
+_VOCABULARY_HEAD = re.compile(rb"\s*\{" + _KEY + rb"-?\d")
+_DATA_HEAD = re.compile(rb"\s*\{" + _KEY + rb"-?[\d.]+(?:\s*," + _KEY + rb"[^\s\d-]|[^\n]*\}\s*\n\s*\{)")
+"""An object that begins with a number and goes on with something else, or is the first of several lines."""
+
 _MERGE = re.compile(r"\S+ \S+")
 
 
 def sniff(head: bytes) -> bool:
     """Return whether a file begins like one of the pair."""
-    return _VOCABULARY_HEAD.match(head) is not None or _is_merges(head)
+    return (_VOCABULARY_HEAD.match(head) is not None and _DATA_HEAD.match(head) is None) or _is_merges(head)
 
 
 def _is_merges(head: bytes) -> bool:

@@ -56,3 +56,19 @@ def test_lines_end_in_every_way():
     assert any(status == 0 and calls for status, calls in ends)
     assert any("no such command" in str(each) for each, _ in ends)
     assert any("no such option" in str(each) for each, _ in ends)
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("encode --max-tokens 8k", "'8k' is not a whole number"),
+        ("encode --max-tokens -1", "'-1' is less than 0"),
+        ("encode -j 0", "'0' is less than 1"),
+        ("encode --dropout some", "'some' is not a number"),
+        ("inspect --nbest 1025", "'1025' is more than 1024"),
+    ],
+)
+def test_a_number_that_is_none_is_shown(line, wrong):
+    message, hint = outcome(line.split())
+    assert str(message).endswith(f": {wrong}")
+    assert hint == f"bpe {line.split()[0]} --help explains it"

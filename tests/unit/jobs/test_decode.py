@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bpe_cli.corpus import Source
 from bpe_cli.jobs.decode import Decoded, DecodeOptions, decode
+from bpe_cli.jobs.documents import EncodeOptions
+from bpe_cli.jobs.encode import encode
 from bpe_cli.jobs.files import Streams
 from bpe_cli.stages import (
     CTC,
@@ -26,6 +29,7 @@ from bpe_cli.stages import (
     WordPieceDecoder,
 )
 from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.listening import Silence
 from bpe_cli.tokenizer import Tokenizer
 
 TOKENS = ["▁a", "b", "▁", "▁▁", "<0xE4>", "<0xBD>", "<0xA0>", "c</w>", "##d", ".", "<s>"]
@@ -90,3 +94,25 @@ def test_a_long_document_is_decoded_in_parts(name, in_parts, monkeypatch):
     assert text.getvalue() == expected
     assert done == Decoded(1, len(ids))
     assert (max(sizes) < 1 << 20) == in_parts
+
+
+@pytest.mark.parametrize("to", ["bin", "npy"])
+def test_lines_that_nothing_keeps_apart_are_noted(tmp_path, to):
+    path, listener, notes = str(tmp_path / "ids"), Silence(), []
+    listener.note = notes.append
+
+    def lines(data: str, eot: str | None, options: DecodeOptions) -> bytes:
+        source = Source(text=data, documents="lines")
+        encode(source, "gpt2", EncodeOptions(to, eot=eot), output=path)
+        text = io.BytesIO()
+        decode([path], "gpt2", options, output=text, listener=listener)
+        return text.getvalue()
+
+    as_lines = DecodeOptions(lines=True)
+    assert lines("one\ntwo\n", "auto", as_lines) == b"one\ntwo\n"
+    assert lines("one\n", None, as_lines) == b"one\n"
+    assert lines("one\ntwo\n", None, DecodeOptions()) == b"onetwo"
+    assert notes == []
+    assert lines("one\ntwo\n", None, as_lines) == b"onetwo\n"
+    assert len(notes) == 1
+    assert "has 2 documents, and nothing says where they end" in notes[0]

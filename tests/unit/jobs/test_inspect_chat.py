@@ -222,3 +222,9 @@ def test_refusals():
         inspect_chat(Source(text="a", documents="lines"), MODEL)
     with pytest.raises(UsageError, match="comes with no chat template"):
         inspect_chat(source_of([]), "gpt2")
+
+
+def test_a_missing_template_is_not_answered_with_counts_which_only_encode_writes():
+    with pytest.raises(UsageError, match="comes with no chat template") as caught:
+        inspect_chat(source_of([]), "gpt-4o")
+    assert str(caught.value.hint).endswith("or a file, such as chat_template.jinja")

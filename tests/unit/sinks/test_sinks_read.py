@@ -6,6 +6,7 @@ import hashlib
 import io
 import re
 import struct
+import subprocess
 from array import array
 
 import pytest
@@ -94,6 +95,22 @@ def test_lines_are_those_of_split(data, step):
 @pytest.mark.parametrize("step", [None, 1 << 16])
 def test_words_that_are_no_ids_are_named(data, message, step):
     assert message_of("ids", data, step) == message
+
+
+@pytest.mark.parametrize("data", [b"[1, 2]", b"1,2", b"(1, 2)", b"[\n  1,\n  2\n]"])
+def test_a_list_of_a_program_is_not_guessed_at_and_the_way_out_is_right(data):
+    with pytest.raises(InputError) as caught:
+        read("ids", data, None)
+    assert caught.value.hint == "ids have only spaces between them: tr '[](),;' ' ' makes them of a list"
+    made = subprocess.run(["tr", "[](),;", " "], input=data, capture_output=True, check=True).stdout
+    assert [number for ids in read("ids", made, None) for number in ids] == [1, 2]
+
+
+@pytest.mark.parametrize("data", [b"x", b"-1", b"99999999999", b"1e3"])
+def test_what_is_no_list_has_another_hint(data):
+    with pytest.raises(InputError) as caught:
+        read("ids", data, None)
+    assert str(caught.value.hint).startswith("an id is a number from 0 to")
 
 
 def test_a_long_line_is_read_in_parts():
