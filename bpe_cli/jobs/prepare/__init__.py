@@ -17,7 +17,7 @@ from bpe_cli.errors import UsageError
 from bpe_cli.jobs.parts import Share
 from bpe_cli.jobs.parts.folder import PLAN, check_folder, check_inputs, folder_of_run
 from bpe_cli.jobs.prepare.broken import leaves_out_more
-from bpe_cli.jobs.prepare.changed import drop_changed, drop_mixed
+from bpe_cli.jobs.prepare.changed import drop_changed, drop_mixed, refuse_changed
 from bpe_cli.jobs.prepare.folder import (
     INNER,
     all_are_there,
@@ -203,6 +203,8 @@ def prepare(
             records = what_is_left(job, parts, overwrite=True, plan=plan)[1]
         whole = len(records) == len(parts)
         if whole:
+            if waiting:
+                refuse_changed(job, parts, records, listener, first)
             write_manifest(folder, plan, [records[part.number] for part in parts])
             remove_scratch(folder)
     done = _prepared(folder, plan, records.values(), made=len(mine), whole=whole, scattered=scattered)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.errors import UsageError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.parts.changed import Made, changed_inputs
 from bpe_cli.jobs.prepare.folder import AN_INPUT, listed_damage, withdraw_manifest
 from bpe_cli.jobs.prepare.records import (
@@ -16,7 +16,7 @@ from bpe_cli.jobs.prepare.records import (
     remove_file,
     remove_files,
 )
-from bpe_cli.support.messages import listed
+from bpe_cli.support.messages import listed, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.parts import Part
@@ -51,14 +51,35 @@ def drop_changed(
     """
     if not kept:
         return []
-    changed = _changed(job, parts, kept, again, listener)
-    if first is not None:
-        records = {part.number: read_record(first.record_path(part)) for part in parts}
-        same = {number: record for number, record in records.items() if record and record.plan == job.plan}
-        changed = _changed(first, parts, same, None, listener) | changed
-        if changed:
-            changed = dict.fromkeys(sorted(kept), _names(changed))
+    changed = _changed(job, parts, kept, again, listener, first)
+    if changed and first is not None:
+        changed = dict.fromkeys(sorted(kept), _names(changed))
     return _drop(job, parts, kept, changed, overwrite, listener)
+
+
+def refuse_changed(
+    job: PartJob, parts: Sequence[Part], made: Mapping[int, Record], listener: Listener, first: PartJob | None = None
+) -> None:
+    """Check, when all parts are there, that no input has changed since: its other parts may be of another version.
+
+    Args:
+        job: What every part has in common.
+        parts: All parts.
+        made: The records of all parts.
+        listener: Receives progress.
+        first: As in ``drop_changed``.
+
+    Raises:
+        InputError: if one has; the message names it. The parts stay, and the next run says the same.
+        OutputError: if the manifest of an older data set cannot be removed.
+    """
+    changed = _changed(job, parts, made, None, listener, first)
+    if changed:
+        withdraw_manifest(job.folder)
+        raise InputError(
+            f"{listed(_names(changed))} changed while the data set in {show_path(job.folder)} was made",
+            hint="run the same command with `overwrite` when nobody writes to the inputs",
+        )
 
 
 def drop_mixed(
@@ -121,13 +142,19 @@ def _names(changed: Mapping[int, Sequence[str]]) -> list[str]:
 
 
 def _changed(
-    job: PartJob, parts: Sequence[Part], kept: Mapping[int, Record], again: Takes | None, listener: Listener
-) -> dict[int, list[str]]:
-    """Return the names of the inputs that have changed, of each part that has such."""
+    job: PartJob, parts: Sequence[Part], kept: Mapping[int, Record], again: Takes | None, listener: Listener,
+    first: PartJob | None = None,
+) -> dict[int, list[str]]:  # fmt: skip
+    """Return the names of the inputs that have changed, of each part that has such, and of those of a first pass."""
+    changed = {}
+    if first is not None:
+        records = {part.number: read_record(first.record_path(part)) for part in parts}
+        same = {number: record for number, record in records.items() if record and record.plan == job.plan}
+        changed = _changed(first, parts, same, None, listener)
 
     def made(number: int, record: Record) -> Made:
         is_read = again is not None and again(parts[number])
         hashes = [described.get("sha256") for described in record.inputs]
         return Made(parts[number], hashes, None if is_read else job.record_path(parts[number]))
 
-    return changed_inputs({number: made(number, record) for number, record in kept.items()}, listener)
+    return changed | changed_inputs({number: made(number, record) for number, record in kept.items()}, listener)
