@@ -1,7 +1,8 @@
-"""Remove parts that are there but were made of other bytes than their inputs hold now."""
+"""Remove parts that are there but were made of other bytes than their inputs hold now, or have changed themselves."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,12 @@ from bpe_cli.jobs.prepare.records import (
     remove_file,
     remove_files,
 )
-from bpe_cli.support.messages import listed, show_path
+from bpe_cli.support.messages import cannot_read, listed, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.parts import Part
     from bpe_cli.jobs.prepare.part import PartJob
+    from bpe_cli.jobs.prepare.sides import PartFile
     from bpe_cli.support.listening import Listener
 
 Takes = Callable[["Part"], bool]
@@ -55,6 +57,60 @@ def drop_changed(
     if changed and first is not None:
         changed = dict.fromkeys(sorted(kept), _names(changed))
     return _drop(job, parts, kept, changed, overwrite, listener)
+
+
+def drop_damaged(job: PartJob, parts: Sequence[Part], kept: dict[int, Record], listener: Listener) -> list[Part]:
+    """Remove the parts of which a file has not the bytes that its record says, as ``drop_changed`` does.
+
+    Args:
+        job: What every part has in common.
+        parts: The parts of which all files are read.
+        kept: The records of those that are there; their files have the right sizes.
+        listener: Receives progress and notes.
+
+    Returns:
+        The parts that are gone.
+
+    Raises:
+        InputError: if a file cannot be read.
+        OutputError: if a part cannot be removed.
+    """
+    read = [kept[part.number] for part in parts if part.number in kept]
+    damaged = unlike_their_records(job.folder, read, "comparing parts", listener)
+    if not damaged:
+        return []
+    names = [file.name for _, file in damaged]
+    gone = [part for part in parts if part.number in {record.part for record, _ in damaged}]
+    _remove(job, gone, kept)
+    do = "does" if len(names) == 1 else "do"
+    listener.note(f"{listed(names)} {do} not match the record: {_are(gone)} made again")
+    return gone
+
+
+def unlike_their_records(
+    folder: str, records: Sequence[Record], task: str, listener: Listener
+) -> list[tuple[Record, PartFile]]:
+    """Read all files of parts; return those that have other bytes than their records say.
+
+    Raises:
+        InputError: if one cannot be read.
+    """
+    import hashlib
+
+    files = [(record, file) for record in records for file in record.all_files]
+    damaged = []
+    with listener.task(task, sum(file.size for _, file in files)) as advance:
+        for record, file in files:
+            path = os.path.join(folder, file.name)
+            try:
+                with open(path, "rb") as stream:
+                    sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+            except OSError as error:
+                raise cannot_read(path, error) from error
+            if sha256 != file.sha256:
+                damaged.append((record, file))
+            advance(file.size)
+    return damaged
 
 
 def refuse_changed(
@@ -127,14 +183,22 @@ def _drop(
             for number, names in sorted(changed.items())
         ]
         raise UsageError(listed_damage(job.folder, reasons), hint="`overwrite` makes them again")
+    gone = [parts[number] for number in sorted(changed)]
+    _remove(job, gone, kept)
+    listener.note(f"{listed(_names(changed))} changed since: {_are(gone)} made again")
+    return gone
+
+
+def _remove(job: PartJob, gone: Sequence[Part], kept: dict[int, Record]) -> None:
     withdraw_manifest(job.folder)
-    for number in sorted(changed):
-        remove_files(job.folder, parts[number].name, kept[number])
-        remove_file(job.record_path(parts[number]))
-        del kept[number]
-    count = "1 part is" if len(changed) == 1 else f"{len(changed):,} parts are"
-    listener.note(f"{listed(_names(changed))} changed since: {count} made again")
-    return [parts[number] for number in sorted(changed)]
+    for part in gone:
+        remove_files(job.folder, part.name, kept[part.number])
+        remove_file(job.record_path(part))
+        del kept[part.number]
+
+
+def _are(gone: Sequence[Part]) -> str:
+    return "1 part is" if len(gone) == 1 else f"{len(gone):,} parts are"
 
 
 def _names(changed: Mapping[int, Sequence[str]]) -> list[str]:

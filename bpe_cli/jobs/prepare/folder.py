@@ -48,6 +48,10 @@ AN_INPUT = "an input of the data set"
 """What is said to have changed where nobody knows which: the record of the part that had its hash is gone."""
 
 
+MADE_AGAIN = "prepare it again: that makes missing parts, and with `overwrite` damaged ones too"
+"""The way out of a data set that was checked."""
+
+
 def make_inner(folder: str, names: Sequence[str]) -> None:
     """Make folders within that of a data set, which has a plan already; drafts of the dead in them are removed."""
     from bpe_cli.sinks.atomic import made_folder
@@ -164,7 +168,7 @@ def records_of(folder: str) -> tuple[Plan, list[Record]]:
         name = f"part-{number:05}"
         record = read_record(os.path.join(folder, f"{name}.json"))
         if record is None:
-            damaged.append(f"{name} is missing")
+            damaged.append(f"the record of {name} is damaged" if f"{name}.json" in sizes else f"{name} is missing")
             continue
         described = [{key: value for key, value in each.items() if key != "sha256"} for each in record.inputs]
         is_same = record.plan == fingerprint and described == inputs and record.part == number
@@ -178,7 +182,7 @@ def records_of(folder: str) -> tuple[Plan, list[Record]]:
         mixed = made_of_others(dict(enumerate(records)), hash_of_inputs(records))
         damaged = [f"part-{number:05}: {AN_INPUT} changed since it was made" for number in mixed]
     if damaged:
-        raise damaged_set(folder, damaged)
+        raise damaged_set(folder, damaged, MADE_AGAIN)
     return plan, records
 
 
