@@ -14,7 +14,7 @@ from bpe_cli.corpus import Source
 from bpe_cli.errors import CheckFailed, InputError, UsageError
 from bpe_cli.jobs.parts import Share
 from bpe_cli.jobs.prepare import PrepareOptions, check, check_deep, finish, prepare
-from bpe_cli.support.listening import Silence
+from tests.unit.jobs.test_prepare_changed import Notes
 
 OPTIONS = PrepareOptions(to="megatron", eot="auto", part_bytes=300)
 
@@ -92,9 +92,7 @@ def test_files_of_somebody_else_are_not_removed(corpus: Source, tmp_path: Path) 
 @pytest.mark.parametrize("shuffle", [None, "documents"])
 def test_a_damaged_part_of_the_right_size_is_made_again(shuffle: Any, corpus: Source, tmp_path: Path) -> None:
     """Its size says nothing: only its hash does, which ``check`` and ``overwrite`` compare."""
-    folder, options, notes = tmp_path / "out", replace(OPTIONS, shuffle=shuffle), list[str]()
-    listener = Silence()
-    listener.note = notes.append  # type: ignore[method-assign]
+    folder, options, listener = tmp_path / "out", replace(OPTIONS, shuffle=shuffle), Notes()
     prepare(corpus, "gpt2", options, folder=folder, processes=1)
     whole = contents(folder)
     path = folder / "part-00001.bin"
@@ -106,10 +104,10 @@ def test_a_damaged_part_of_the_right_size_is_made_again(shuffle: Any, corpus: So
     done = prepare(
         corpus, "gpt2", options, folder=folder, share=Share(1, 2), processes=1, overwrite=True, listener=listener
     )
-    assert (done.made, notes) == (0, [])
+    assert (done.made, listener.notes) == (0, [])
     done = prepare(corpus, "gpt2", options, folder=folder, processes=1, overwrite=True, listener=listener)
     assert (done.made, done.kept) == (1, done.parts - 1)
-    assert notes == ["part-00001.bin does not match the record: 1 part is made again"]
+    assert listener.notes == ["part-00001.bin does not match the record: 1 part is made again"]
     assert contents(folder) == whole
 
 
