@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import CheckFailed, InputError, UsageError
+from bpe_cli.jobs.parts.changed import other_inputs
 from bpe_cli.jobs.parts.folder import PLAN
 from bpe_cli.jobs.prepare.broken import ENDING as QUARANTINE
 from bpe_cli.jobs.prepare.broken import is_made_with, leaves_out_more, with_count
@@ -97,7 +98,8 @@ def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
         return
     keys = dict.fromkeys((*plan.settings, *there.settings))  # not all have all of them
     other = [key for key in keys if plan.settings.get(key) != there.settings.get(key)]
-    what = f"with other settings: {', '.join(other)}" if other else "of other inputs"
+    what = f"with other settings: {', '.join(other)}" if other else None
+    what = what or f"of other inputs: {other_inputs(there.parts, plan.parts)}"
     raise UsageError(
         f"the data set in {show_path(folder)} was made {what}", hint="name another folder, or use `overwrite`"
     )

@@ -131,6 +131,16 @@ def rewritten(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
     path.write_text(json.dumps(content))
 
 
+def test_the_inputs_of_a_plan_may_make_no_sense(corpus: Source, tmp_path: Path) -> None:
+    """The message names what differs, as far as the plan says it."""
+    folder = tmp_path / "out"
+    prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1)
+    name = str(tmp_path / "in/a.jsonl")
+    rewritten(folder / "plan.json", lambda plan: plan.update(parts=[[1, {}], [{"path": name, "bytes": "?"}]]))
+    with pytest.raises(UsageError, match=r"of other inputs: None is missing; \S*a\.jsonl has [0-9,]+ bytes$"):
+        prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1)
+
+
 @pytest.mark.parametrize(
     "changes", [{"format": []}, {"format": "mds", "columns": ["zzz"]}, {"columns": "spans"}, {"dtype": None}]
 )
