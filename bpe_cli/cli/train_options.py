@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any, Literal
 
-from bpe_cli.errors import UsageError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.train_options import is_needed, kinds_of, options_by
 from bpe_cli.stages import Split
-from bpe_cli.support.messages import cannot_read, every
+from bpe_cli.support.messages import cannot_read, every, show_path
 from bpe_cli.trainers import TRAINERS
 from bpe_cli.trainers.base import Options, Trainer
 from bpe_cli.trainers.presets import PRESETS, with_preset
@@ -144,13 +144,20 @@ def _parse_as(text: str, kind: Any) -> Any:
     raise ValueError(text)
 
 
+_LARGEST_LIST = 1 << 28
+"""So many characters may a list in a file have: more than any vocabulary, and not the memory of the machine."""
+
+
 def _lines_of(path: str) -> tuple[str, ...]:
     """Read a list from a file, an item a line."""
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            return tuple(line for line in (each.removesuffix("\r") for each in file.read().split("\n")) if line)
+            text = file.read(_LARGEST_LIST + 1)
     except (OSError, UnicodeDecodeError) as error:
         raise cannot_read(path, error) from error
+    if len(text) > _LARGEST_LIST:
+        raise InputError(f"{show_path(path)} is too long: a list has at most {_LARGEST_LIST:,} characters")
+    return tuple(line for line in (each.removesuffix("\r") for each in text.split("\n")) if line)
 
 
 _BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}

@@ -87,6 +87,8 @@ def pack_archive(
         elif field is not None:
             yield from _json(stream.take(member.size), packer, place, field, rows)
         else:
+            if rows.on_member is not None:
+                rows.on_member(place)
             for chunk in limited(stream.chunks(member.size), packer.block_bytes):
                 yield from packer.add((chunk,))
             yield from packer.close()

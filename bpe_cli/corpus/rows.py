@@ -143,11 +143,13 @@ class Rows:
         on_broken: Called with each broken row, which is then left out; None to raise an error.
         keep: The fields whose values are kept.
         on_kept: Called with the values of those fields, once for each document, before the document is there.
+        on_member: Called with the place of each member of an archive that is a document as it is, before it is there.
     """
 
     on_broken: Callable[[BrokenRow], None] | None = None
     keep: tuple[KeptField, ...] = ()
     on_kept: Callable[[Sequence[Any] | TableRow], None] | None = None
+    on_member: Callable[[Place], None] | None = None
 
     def meet(self, fault: RowFault, place: Place, data: bytes | None = None) -> None:
         """Leave a broken row out, or raise.

@@ -25,6 +25,9 @@ SCHEMA = "bpe-ids/1"
 _HEAD_BYTES = 1 << 10
 """Of these, the first say whether a file is a sidecar."""
 
+_LARGEST = 1 << 30
+"""More bytes than that are not read as a sidecar."""
+
 _FEW = 500
 """So many inputs are written by the standard library before orjson is imported, which takes as long."""
 
@@ -140,8 +143,11 @@ def load_sidecar(path: str) -> Sidecar | None:
 
     place = sidecar_path(path)
     try:
-        with open(place, "rb") as file:
-            content = orjson.loads(file.read())
+        with open(place, "rb", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > _LARGEST:
+                raise InputError(f"{place} has {size:,} bytes, too many for a description of ids")
+            content = orjson.loads(file.read(size))
     except FileNotFoundError:
         return None
     except OSError as error:

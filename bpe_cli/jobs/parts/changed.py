@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bpe_cli.corpus.opening import is_url
 from bpe_cli.errors import InputError
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.support.messages import cannot_read
+from bpe_cli.support.messages import cannot_read, listed, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Input, InputHash
@@ -100,6 +100,27 @@ def refuse_resized(part: Part, hashes: Sequence[InputHash]) -> None:
                 f"{item.name} has {there:,} bytes in place of {item.size:,}: it changed since its parts were made",
                 hint="run the same command with `overwrite` when nobody writes to the file",
             )
+
+
+def other_inputs(before: Sequence[Sequence[Any]], now: Sequence[Sequence[Mapping[str, Any]]]) -> str:
+    """Return how the inputs of a plan, as it lies in a folder, differ from those of now, for a message.
+
+    >>> a, b, longer = ({"path": "a", "bytes": 1}, {"path": "b", "bytes": 1}, {"path": "a", "bytes": 2})
+    >>> other_inputs([[a]], [[longer], [b]]), other_inputs([[a, b]], [[b, a]])
+    ('b is new; a has 2 bytes in place of 1', 'they come in another order, or not the same number of times')
+    """
+    named = ([each for part in parts for each in part if isinstance(each, dict)] for parts in (before, now))
+    then, there = ({str(each.get("path")): each for each in inputs} for inputs in named)
+    changed = [f"{show_path(path)} is missing" for path in then if path not in there]
+    changed += [f"{show_path(path)} is new" for path in there if path not in then]
+    for path, old in then.items():
+        new = there.get(path, old)
+        if new.get("bytes") != old.get("bytes"):
+            size = f" in place of {old['bytes']:,}" if type(old.get("bytes")) is int else ""
+            changed.append(f"{show_path(path)} has {new['bytes']:,} bytes{size}")
+        elif new.get("version") != old.get("version"):
+            changed.append(f"{show_path(path)} is another version of the object")
+    return listed(changed) if changed else "they come in another order, or not the same number of times"
 
 
 def _status(path: str) -> os.stat_result:

@@ -17,9 +17,10 @@ from bpe_cli.errors import UsageError
 from bpe_cli.jobs.parts import Share
 from bpe_cli.jobs.parts.folder import PLAN, check_folder, check_inputs, folder_of_run
 from bpe_cli.jobs.prepare.broken import leaves_out_more
-from bpe_cli.jobs.prepare.changed import drop_changed, drop_mixed
+from bpe_cli.jobs.prepare.changed import drop_changed, drop_damaged, drop_mixed, refuse_changed, unlike_their_records
 from bpe_cli.jobs.prepare.folder import (
     INNER,
+    MADE_AGAIN,
     all_are_there,
     check_plan,
     damaged_set,
@@ -52,7 +53,6 @@ from bpe_cli.jobs.prepare.work import do_first_pass, second_pass, work_of
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.json_files import dumped, read_json
 from bpe_cli.support.listening import SILENCE, Listener, announce
-from bpe_cli.support.messages import cannot_read
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
@@ -174,6 +174,8 @@ def prepare(
             remove_strays(folder, parts, ours)
         again, first = ours if overwrite else None, first_pass(job) if options.shuffle is not None else None
         changed = drop_changed(job, parts, kept, overwrite=overwrite, again=again, listener=listener, first=first)
+        if overwrite:
+            changed += drop_damaged(job, [part for part in parts if ours(part)], kept, listener)
         waiting = sorted(waiting + changed, key=lambda part: part.number)
         make_inner(folder, [name for name in options.sides if name])
         scattered = None
@@ -203,6 +205,8 @@ def prepare(
             records = what_is_left(job, parts, overwrite=True, plan=plan)[1]
         whole = len(records) == len(parts)
         if whole:
+            if waiting:
+                refuse_changed(job, parts, records, listener, first)
             write_manifest(folder, plan, [records[part.number] for part in parts])
             remove_scratch(folder)
     done = _prepared(folder, plan, records.values(), made=len(mine), whole=whole, scattered=scattered)
@@ -279,22 +283,10 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
         CheckFailed: if something of it is missing or damaged, or a file is there that is called like one of a part, and
             no record names it; the message names the first ones.
     """
-    import hashlib
-
     folder = os.fspath(folder)
     plan, records = records_of(folder)
-    damaged: list[str] = []
-    with listener.task("checking", sum(file.size for record in records for file in record.all_files)) as advance:
-        for file in (file for record in records for file in record.all_files):
-            path = os.path.join(folder, file.name)
-            try:
-                with open(path, "rb") as stream:
-                    sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-            except OSError as error:
-                raise cannot_read(path, error) from error
-            if sha256 != file.sha256:
-                damaged.append(f"{file.name} does not match its record")
-            advance(file.size)
+    unlike = unlike_their_records(folder, records, "checking", listener)
+    damaged = [f"{file.name} does not match its record" for _, file in unlike]
     index = index_of(plan, records)
     manifest = read_json(os.path.join(folder, MANIFEST))
     if manifest is None:
@@ -306,6 +298,7 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
     damaged.extend(f"{name} does not belong to these parts" for name in strays)
     if damaged:
         hint = "`overwrite` removes files of parts that no record names" if strays else None
+        hint = MADE_AGAIN if unlike else hint
         raise damaged_set(folder, damaged, hint)
     return _prepared(folder, plan, records, made=0, whole=True)
 

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
+from bpe_cli.jobs.parts.changed import other_inputs
 from bpe_cli.jobs.prepare.folder import make_inner
 from bpe_cli.jobs.prepare.making import run_part
 from bpe_cli.jobs.prepare.part import PartJob
@@ -44,25 +45,8 @@ def check_same_plan(folder: str, there: Plan, now: Plan) -> None:
             hint="give the tokenizer and the options that it was made with",
         )
     if there.parts != now.parts:
-        before, after = ({str(each["path"]): each.get("bytes") for part in plan.parts for each in part}
-                         for plan in (there, now))  # fmt: skip
-        changed = [f"{path} is missing" for path in before if path not in after]
-        changed += [f"{path} is new" for path in after if path not in before]
-        changed += [
-            f"{path} has {after[path]:,} bytes in place of {before[path]:,}"
-            for path in before
-            if path in after and after[path] != before[path]
-        ]
-        versions, other_versions = ({str(each["path"]): each.get("version") for part in plan.parts for each in part}
-                                    for plan in (there, now))  # fmt: skip
-        changed += [
-            f"{path} is another version of the object"
-            for path in before
-            if before[path] == after.get(path) and versions[path] != other_versions[path]
-        ]
-        what = listed(changed) if changed else "they come in another order"
         raise UsageError(
-            f"the data set in {show_path(folder)} was made of other inputs: {what}",
+            f"the data set in {show_path(folder)} was made of other inputs: {other_inputs(there.parts, now.parts)}",
             hint="give the inputs that it was made of, as they were",
         )
 

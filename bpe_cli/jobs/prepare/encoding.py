@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.corpus.kinds import TAR
 from bpe_cli.corpus.rows import ALL_WHOLE, BrokenRow, Place, RowFault, Rows
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.support.blocks import Block, whole_documents
@@ -143,7 +142,9 @@ def _encode_conversations(
             return f"{name}, line {line:,} from byte {extent[0]:,} on"
         return origins.line_of(number)
 
-    def place_of(number: int, row: int | None = None) -> Place:
+    def place_of(number: int, row: int | Place | None) -> Place:
+        if isinstance(row, Place):
+            return row
         begun, line = origins.input_of(number)
         path = part.inputs[begun].plain_name
         if row is not None or not blank_is_none:
@@ -155,10 +156,10 @@ def _encode_conversations(
         batch = []
         for document in documents:
             number += 1
-            row: int | None = None
+            row: int | Place | None = None
             kept: Sequence[Any] | TableRow | None = None
             kind = part.inputs[origins.input_of(number)[0]].kind
-            if kind is not None and kind.is_table and kind != TAR:
+            if kind is not None and kind.is_table:
                 row, kept = tables.next_row()
             if not blank_is_none or document.strip():
                 where = named(number) if row is None else place_of(number, row).shown()
@@ -176,7 +177,9 @@ def _too_long() -> InputError:
 
 
 class _Tables:
-    """The rows of tables that conversations stand in: read ahead of these, and handed on with them, in their order.
+    """The rows of tables, or members of archives, that conversations stand in.
+
+    They are read ahead of these, and handed on with them, in their order.
 
     Attributes:
         reading: What is done with rows while they are read.
@@ -186,8 +189,9 @@ class _Tables:
         self._rows = rows
         self._origins = origins
         self._row = 0  # of the table that is read
-        self._read: deque[BrokenRow | tuple[int, Sequence[Any] | TableRow]] = deque()
-        self.reading = Rows(None if rows.on_broken is None else self._take_broken, rows.keep, self._take)
+        self._read: deque[BrokenRow | tuple[int | Place, Sequence[Any] | TableRow | None]] = deque()
+        broken = None if rows.on_broken is None else self._take_broken
+        self.reading = Rows(broken, rows.keep, self._take, self._take_member)
 
     def begin(self, path: str, before: int) -> None:
         """Note that an input begins after some documents."""
@@ -198,12 +202,18 @@ class _Tables:
         self._row += 1
         self._read.append((self._row, values))
 
+    def _take_member(self, place: Place) -> None:
+        self._read.append((place, None))
+
     def _take_broken(self, row: BrokenRow) -> None:
         self._row += 1
         self._read.append(row)
 
-    def next_row(self) -> tuple[int, Sequence[Any] | TableRow]:
-        """Return the row of the next conversation: its number, and what is kept of it; hand on broken ones before."""
+    def next_row(self) -> tuple[int | Place, Sequence[Any] | TableRow | None]:
+        """Return the number of the next conversation's row, or the place of its member, and what is kept of a row.
+
+        Broken ones before it are handed on.
+        """
         while isinstance(row := self._read.popleft(), BrokenRow):
             self._hand_on(row)
         return row

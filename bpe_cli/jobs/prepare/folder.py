@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import CheckFailed, InputError, UsageError
+from bpe_cli.jobs.parts.changed import other_inputs
 from bpe_cli.jobs.parts.folder import PLAN
 from bpe_cli.jobs.prepare.broken import ENDING as QUARANTINE
 from bpe_cli.jobs.prepare.broken import is_made_with, leaves_out_more, with_count
@@ -46,6 +47,10 @@ INNER = (*SIDES, SCRATCH)
 
 AN_INPUT = "an input of the data set"
 """What is said to have changed where nobody knows which: the record of the part that had its hash is gone."""
+
+
+MADE_AGAIN = "prepare it again: that makes missing parts, and with `overwrite` damaged ones too"
+"""The way out of a data set that was checked."""
 
 
 def make_inner(folder: str, names: Sequence[str]) -> None:
@@ -93,7 +98,8 @@ def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
         return
     keys = dict.fromkeys((*plan.settings, *there.settings))  # not all have all of them
     other = [key for key in keys if plan.settings.get(key) != there.settings.get(key)]
-    what = f"with other settings: {', '.join(other)}" if other else "of other inputs"
+    what = f"with other settings: {', '.join(other)}" if other else None
+    what = what or f"of other inputs: {other_inputs(there.parts, plan.parts)}"
     raise UsageError(
         f"the data set in {show_path(folder)} was made {what}", hint="name another folder, or use `overwrite`"
     )
@@ -164,7 +170,7 @@ def records_of(folder: str) -> tuple[Plan, list[Record]]:
         name = f"part-{number:05}"
         record = read_record(os.path.join(folder, f"{name}.json"))
         if record is None:
-            damaged.append(f"{name} is missing")
+            damaged.append(f"the record of {name} is damaged" if f"{name}.json" in sizes else f"{name} is missing")
             continue
         described = [{key: value for key, value in each.items() if key != "sha256"} for each in record.inputs]
         is_same = record.plan == fingerprint and described == inputs and record.part == number
@@ -178,7 +184,7 @@ def records_of(folder: str) -> tuple[Plan, list[Record]]:
         mixed = made_of_others(dict(enumerate(records)), hash_of_inputs(records))
         damaged = [f"part-{number:05}: {AN_INPUT} changed since it was made" for number in mixed]
     if damaged:
-        raise damaged_set(folder, damaged)
+        raise damaged_set(folder, damaged, MADE_AGAIN)
     return plan, records
 
 

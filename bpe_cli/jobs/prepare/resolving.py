@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.jobs.parts import Part, divide
@@ -11,6 +13,7 @@ from bpe_cli.jobs.prepare.part import PartJob, PrepareOptions
 from bpe_cli.jobs.prepare.records import Plan, plan_of
 from bpe_cli.jobs.prepare.settings import settings_of
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.messages import listed, plural
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Input, Inputs, Source
@@ -84,6 +87,9 @@ def resolve(
         model = conversations.template.fit(model)
     settings = settings_of(source, model, options, conversations)
     read, inputs = found_inputs(source, options, folder, listener=listener, streams=streams)
+    _note_repeated(inputs, listener)
+    if options.chat is None:
+        _note_binary(read, inputs, listener)
     parts = divide(inputs, read, options.part_bytes)
     keep = settled(options.keep, read, inputs)
     if keep:
@@ -106,3 +112,43 @@ def found_inputs(
         return source, find_documents(source, listener=listener, streams=streams, otherwise="", leave_out=folder)
     read = conversation_source(source)
     return read, find_inputs(read, listener=listener, streams=streams, otherwise="", leave_out=folder)
+
+
+def _note_repeated(inputs: Inputs, listener: Listener) -> None:
+    """Note the inputs that are the same file as one before, whatever its name."""
+    from bpe_cli.corpus.opening import is_url
+
+    known: set[object] = set()
+    again = []
+    for item in inputs.items:
+        identity: object = item.plain_name
+        if not is_url(item.path):
+            with contextlib.suppress(OSError):  # whoever opens it says what is wrong
+                status = os.stat(item.path)
+                identity = (status.st_dev, status.st_ino)
+        if identity in known:
+            again.append(item.name)
+        known.add(identity)
+    if again:
+        was, reads = ("was", "is") if len(again) == 1 else ("were", "are")
+        names = listed(again, separator=", ")
+        listener.note(f"{plural(len(again), 'input')} {was} named before, and {reads} read again: {names}")
+
+
+def _note_binary(source: Source, inputs: Inputs, listener: Listener) -> None:
+    """Note the texts that look binary, as a job does that reads them itself; of folders, such files were left out."""
+    from bpe_cli.corpus.kinds import OBJECT, TEXT
+    from bpe_cli.corpus.opening import SNIFF_BYTES, head_of, is_url
+
+    if source.documents == "jsonl":
+        return
+    found: list[tuple[str, int]] = []
+    for item in inputs.items:
+        if item.folder is None and item.size and item.kind in (None, TEXT, OBJECT) and not is_url(item.path):
+            zero = head_of(item.path).find(b"\0", 0, SNIFF_BYTES)
+            found += [(item.name, zero)] if zero >= 0 else []
+    if len(found) == 1:
+        listener.note(f"{found[0][0]} looks binary (NUL at byte {found[0][1]}); its bytes are taken as they are")
+    elif found:
+        names = listed([name for name, _ in found], separator=", ")
+        listener.note(f"{len(found):,} inputs look binary, and their bytes are taken as they are: {names}")

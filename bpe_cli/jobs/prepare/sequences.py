@@ -30,6 +30,12 @@ Way = Literal["truncate", "split", "concatenate", "best-fit"]
 WINDOW = 1 << 22
 """The ids among which best fit looks for the best place; more of them hardly fill sequences better."""
 
+LONGEST = (1 << 63) - 1
+"""So many ids may a sequence have: as many as numbers in JSON and arrays count."""
+
+LONGEST_PADDED = (1 << 31) - 1
+"""So many if it is filled up: the offsets in a list of Arrow, and positions, have 32 bits."""
+
 _AT_ONCE = 1 << 16
 
 
@@ -44,7 +50,7 @@ class SequenceOptions:
         pad: The id that fills sequences up to the length; None to leave them shorter.
 
     Raises:
-        UsageError: if a sequence would have no ids.
+        UsageError: if a sequence would have no ids, or more than can be counted or filled up.
     """
 
     length: int
@@ -54,6 +60,12 @@ class SequenceOptions:
     def __post_init__(self) -> None:
         if self.length < 1:
             raise UsageError("a sequence has at least 1 id")
+        most = LONGEST if self.pad is None else LONGEST_PADDED
+        if self.length > most:
+            padded = "" if self.pad is None else "padded "
+            raise UsageError(
+                f"a {padded}sequence has at most {most:,} ids, not {self.length:,}", hint="use a smaller `length`"
+            )
 
 
 class Sequences(ABC):
@@ -124,8 +136,14 @@ class Sequences(ABC):
         """End the sequence that began with an id."""
         more = self.options.length - len(self._rows) + start
         if self.options.pad is not None and more:
-            fill = array("B", [0]) * more
-            self._rows.extend(Strip(array("I", [self.options.pad]) * more, fill if self._masked else None))
+            try:
+                fill = array("B", [0]) * more
+                self._rows.extend(Strip(array("I", [self.options.pad]) * more, fill if self._masked else None))
+            except MemoryError as error:
+                raise UsageError(
+                    f"there is not enough memory to pad a sequence to {self.options.length:,} ids",
+                    hint="use a smaller `length`",
+                ) from error
             self.padding += more
         self._ends.append(len(self._rows))
         if len(self._rows) >= _AT_ONCE:

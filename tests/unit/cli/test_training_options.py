@@ -113,6 +113,16 @@ def test_lists_in_files(tmp_path):
         assert caught.value.message == f"cannot read {path}: {reason}"
 
 
+def test_a_list_without_an_end_is_not_read_into_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr("bpe_cli.cli.train_options._LARGEST_LIST", 10)
+    path = tmp_path / "words.txt"
+    path.write_text("ab\ncd\nefgh")
+    assert parse("words", f"@{path}", tuple[str, ...]) == ("ab", "cd", "efgh")
+    path.write_text("ab\ncd\nefghi")
+    with pytest.raises(InputError, match=r"words\.txt is too long: a list has at most 10 characters"):
+        parse("words", f"@{path}", tuple[str, ...])
+
+
 def test_flags_and_settings_come_together():
     made = options_of("ngram", Ngram(), {"vocab_size": 9, "pattern": None}, ["n=3", "strided=yes"])
     assert made == NgramOptions(n=3, strided=True, vocab_size=9)

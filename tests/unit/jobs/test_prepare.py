@@ -282,7 +282,12 @@ def test_other_options_or_inputs_are_refused(corpus: Source, tmp_path: Path) -> 
         prepare(corpus, "cl100k_base", PrepareOptions(to="megatron", dtype="u32", part_bytes=300), folder=folder)
     with open(tmp_path / "in/c.jsonl", "w") as file:
         file.write('{"text": "more"}\n')
-    with pytest.raises(UsageError, match="made of other inputs"):
+    with pytest.raises(UsageError, match=r"made of other inputs: \S*c\.jsonl is new$"):
+        prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1)
+    (tmp_path / "in/a.jsonl").write_text('{"text": "a"}\n')
+    with pytest.raises(
+        UsageError, match=r"made of other inputs: \S*c\.jsonl is new; \S*a\.jsonl has 14 bytes in place of "
+    ):
         prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1)
     done = prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1, overwrite=True)
     assert done.is_whole

@@ -96,12 +96,45 @@ def test_what_changes_while_its_part_is_made_is_noticed(shuffle: Any, corpus: So
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(f"bpe_cli.jobs.prepare.{place}.encode_part", encode_and_change)
-        _prepare(corpus, folder, options)
+        with pytest.raises(InputError, match=r"a\.txt changed while the data set in .*out was made") as caught:
+            _prepare(corpus, folder, options)
+    assert caught.value.hint == "run the same command with `overwrite` when nobody writes to the inputs"
+    assert not (folder / "manifest.json").exists()
     with pytest.raises(UsageError, match=r"part-00002: .*a\.txt changed since it was made|part-00000: "):
         _prepare(corpus, folder, options)
     assert _prepare(corpus, folder, options, overwrite=True).made > 0
     _prepare(corpus, tmp_path / "fresh", options)
     assert _contents(folder) == _contents(tmp_path / "fresh")
+
+
+class _Replaces(Silence):
+    """Replace a file by another version when the first part is there."""
+
+    def __init__(self, path: Path, old: bytes, new: bytes) -> None:
+        self._path, self._old, self._new = path, old, new
+
+    def event(self, what: str, facts: Any) -> None:
+        if what == "part" and facts["part"] == 0:
+            new = self._path.with_suffix(".new")
+            new.write_bytes(self._path.read_bytes().replace(self._old, self._new))
+            new.replace(self._path)
+
+
+def test_a_data_set_of_two_versions_of_a_file_gets_no_manifest(corpus: Source, tmp_path: Path) -> None:
+    """Each part is of one version, but the parts of the file are not of the same."""
+    folder, path = tmp_path / "out", tmp_path / "in/a.txt"
+    with pytest.raises(InputError, match=r"a\.txt changed while"):
+        _prepare(corpus, folder, listener=_Replaces(path, b"line", b"LINE"))
+    with pytest.raises(CheckFailed, match=r"there is no manifest\.json"):
+        check(folder)
+    assert _prepare(corpus, folder, overwrite=True).made == 1
+    _prepare(corpus, tmp_path / "fresh")
+    assert _contents(folder) == _contents(tmp_path / "fresh")
+
+    _remove(folder, 0, record=True)
+    with pytest.raises(InputError, match=r"a\.txt changed while"):
+        _prepare(corpus, folder, listener=_Replaces(path, b"LINE", b"line"))
+    assert not (folder / "manifest.json").exists()  # that of the data set as it was
 
 
 @pytest.mark.parametrize("shuffle", [None, "documents"])

@@ -209,11 +209,14 @@ def test_members_of_archives_are_conversations(tmp_path: Path) -> None:
     broken = archive(tmp_path / "y.tar", {**several, "1b.json": b"[", "2b.json": b'{"messages": 1}'})
     with pytest.raises(InputError, match=r"y\.tar, document 4:1:2: invalid JSON"):
         encoded(broken)
-    with pytest.raises(InputError, match=r"y\.tar, document 4:1:2: invalid JSON"):
+    with pytest.raises(InputError, match=r"y\.tar, member 1b\.json:1:2: invalid JSON"):
         prepare(broken, "gpt-3.5-turbo", replace(CHAT, to="npy-offsets"), folder=tmp_path / "no", processes=1)
     options = PrepareOptions(to="npy-offsets", chat=ChatOptions(), on_error="quarantine")
     done = prepare(broken, "gpt-3.5-turbo", options, folder=tmp_path / "out", processes=1)
     assert (done.documents, done.broken) == (3, {"json": 1, "conversation": 1})
+    lines = (tmp_path / "out/part-00000.quarantine.jsonl").read_bytes().splitlines()
+    rows = [(row["member"], row["kind"], row["raw"]) for row in map(json.loads, lines)]
+    assert rows == [("1b.json", "json", "["), ("2b.json", "conversation", '{"messages": 1}')]
     assert [row.tolist() for row in bpe_cli.TokenDataset(tmp_path / "out")] == good
 
 

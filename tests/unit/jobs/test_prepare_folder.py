@@ -14,6 +14,7 @@ from bpe_cli.corpus import Source
 from bpe_cli.errors import CheckFailed, InputError, UsageError
 from bpe_cli.jobs.parts import Share
 from bpe_cli.jobs.prepare import PrepareOptions, check, check_deep, finish, prepare
+from tests.unit.jobs.test_prepare_changed import Notes
 
 OPTIONS = PrepareOptions(to="megatron", eot="auto", part_bytes=300)
 
@@ -85,6 +86,42 @@ def test_files_of_somebody_else_are_not_removed(corpus: Source, tmp_path: Path) 
         check(folder)
 
 
+# -- bytes that changed ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shuffle", [None, "documents"])
+def test_a_damaged_part_of_the_right_size_is_made_again(shuffle: Any, corpus: Source, tmp_path: Path) -> None:
+    """Its size says nothing: only its hash does, which ``check`` and ``overwrite`` compare."""
+    folder, options, listener = tmp_path / "out", replace(OPTIONS, shuffle=shuffle), Notes()
+    prepare(corpus, "gpt2", options, folder=folder, processes=1)
+    whole = contents(folder)
+    path = folder / "part-00001.bin"
+    path.write_bytes(bytes([path.read_bytes()[0] ^ 1]) + path.read_bytes()[1:])
+    with pytest.raises(CheckFailed, match=r"part-00001\.bin does not match its record") as caught:
+        check(folder)
+    assert caught.value.hint == "prepare it again: that makes missing parts, and with `overwrite` damaged ones too"
+    # A share reads the files of its own parts.
+    done = prepare(
+        corpus, "gpt2", options, folder=folder, share=Share(1, 2), processes=1, overwrite=True, listener=listener
+    )
+    assert (done.made, listener.notes) == (0, [])
+    done = prepare(corpus, "gpt2", options, folder=folder, processes=1, overwrite=True, listener=listener)
+    assert (done.made, done.kept) == (1, done.parts - 1)
+    assert listener.notes == ["part-00001.bin does not match the record: 1 part is made again"]
+    assert contents(folder) == whole
+
+
+def test_the_way_out_of_a_missing_part_is_said(corpus: Source, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1)
+    (folder / "part-00000.json").unlink()
+    (folder / "part-00001.json").write_text("{")
+    for verify in (check, finish):
+        with pytest.raises(CheckFailed, match=r"part-00000 is missing; the record of part-00001 is damaged$") as caught:
+            verify(folder)
+        assert caught.value.hint == "prepare it again: that makes missing parts, and with `overwrite` damaged ones too"
+
+
 # -- plans and records -----------------------------------------------------------------------------------
 
 
@@ -92,6 +129,16 @@ def rewritten(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
     content = json.loads(path.read_bytes())
     change(content)
     path.write_text(json.dumps(content))
+
+
+def test_the_inputs_of_a_plan_may_make_no_sense(corpus: Source, tmp_path: Path) -> None:
+    """The message names what differs, as far as the plan says it."""
+    folder = tmp_path / "out"
+    prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1)
+    name = str(tmp_path / "in/a.jsonl")
+    rewritten(folder / "plan.json", lambda plan: plan.update(parts=[[1, {}], [{"path": name, "bytes": "?"}]]))
+    with pytest.raises(UsageError, match=r"of other inputs: None is missing; \S*a\.jsonl has [0-9,]+ bytes$"):
+        prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1)
 
 
 @pytest.mark.parametrize(

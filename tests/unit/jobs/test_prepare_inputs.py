@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from hashlib import sha256
@@ -13,6 +14,7 @@ from bpe_cli.corpus import Source
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.prepare import PrepareOptions, check, prepare
 from tests.needs import needs
+from tests.unit.jobs.test_prepare_changed import Notes
 from tests.unit.jobs.test_prepare_keep import rows_of
 from tests.unit.jobs.test_prepare_rows import TOKENIZER, documents, ids, quarantined
 
@@ -143,3 +145,31 @@ def test_a_document_that_is_refused_is_named(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=rf"{name}, byte 0: the text contains the special token"):
             prepare(source, "gpt2", options, folder=tmp_path / "out", overwrite=True, processes=1)
+
+
+def test_what_is_read_twice_or_looks_binary_is_noted(tmp_path: Path) -> None:
+    """Parts are made by processes, which say nothing; and nobody sees that a folder holds what was named too."""
+    folder, listener = tmp_path / "in", Notes()
+    folder.mkdir()
+    for name, data in {"a.txt": b"one", "b.txt": b"two"}.items():
+        (folder / name).write_bytes(data)
+    named = [str(folder), str(folder / "b.txt")]
+    for number, paths in enumerate((named[:1], named, [*named, str(folder / ".." / "in" / "a.txt")])):
+        source = Source(tuple(paths))
+        done = prepare(source, TOKENIZER, folder=tmp_path / f"out{number}", processes=1, listener=listener)
+        assert done.documents == number + 2
+    again = f"{folder / '..' / 'in' / 'a.txt'}"
+    assert listener.notes == [
+        f"1 input was named before, and is read again: {folder / 'b.txt'}",
+        f"2 inputs were named before, and are read again: {folder / 'b.txt'}, {again}",
+    ]
+    listener.notes.clear()
+    wide, packed = tmp_path / "wide.txt", tmp_path / "wide.txt.gz"
+    wide.write_text("a" * 20, encoding="utf-16-le")
+    packed.write_bytes(gzip.compress(wide.read_bytes()))
+    for number, source in enumerate((Source((str(wide),), documents="lines"), Source((str(wide), str(packed))))):
+        prepare(source, TOKENIZER, folder=tmp_path / f"wide{number}", processes=1, listener=listener)
+    assert listener.notes == [
+        f"{wide} looks binary (NUL at byte 1); its bytes are taken as they are",
+        f"2 inputs look binary, and their bytes are taken as they are: {wide}, {packed}",
+    ]

@@ -159,3 +159,25 @@ def test_best_fit_keeps_to_its_window(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_sequence_has_an_id() -> None:
     with pytest.raises(UsageError, match="at least 1"):
         SequenceOptions(0)
+
+
+def test_a_sequence_has_no_absurd_length() -> None:
+    """The first was said to be no JSON, and the second not to fit into memory, however small the inputs were."""
+    with pytest.raises(UsageError, match=r"a sequence has at most 9,223,\S* ids, not 9,999,999,\S*$") as caught:
+        SequenceOptions(10**22 - 1)
+    assert caught.value.hint == "use a smaller `length`"
+    assert SequenceOptions((1 << 63) - 1).length == (1 << 63) - 1
+    with pytest.raises(UsageError, match=r"a padded sequence has at most 2,147,483,647 ids, not 99,999,999,999$"):
+        SequenceOptions(99_999_999_999, pad=0)
+    assert SequenceOptions((1 << 31) - 1, pad=0).pad == 0
+
+
+def test_padding_that_does_not_fit_into_memory_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(code: str, *values: list[int]) -> array[int]:
+        if code == "B":
+            raise MemoryError
+        return array(code, *values)
+
+    monkeypatch.setattr(module, "array", full)
+    with pytest.raises(UsageError, match="there is not enough memory to pad a sequence to 8 ids"):
+        made([[1] * 6], SequenceOptions(8, "truncate", pad=0), [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import re
 import struct
 import subprocess
@@ -304,6 +305,15 @@ def test_broken_sidecars_are_named(tmp_path, content, message):
     (tmp_path / "x.bin.json").write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         load_sidecar(str(tmp_path / "x.bin"))
+
+
+def test_a_file_that_is_too_large_is_no_sidecar(tmp_path):
+    """It may be somebody's data, and is not read into memory."""
+    (tmp_path / "x.bin.json").touch()
+    os.truncate(tmp_path / "x.bin.json", (1 << 30) + 1)
+    with pytest.raises(InputError, match=r"x\.bin\.json has 1,073,741,825 bytes, too many for a description of ids"):
+        load_sidecar(str(tmp_path / "x.bin"))
+    assert not is_described(str(tmp_path / "x.bin"))
 
 
 @pytest.mark.parametrize(("dtype", "width"), [("u16", 2), ("u32", 4)])
