@@ -62,6 +62,10 @@ class MergeRules:
         makers.setdefault(product, []).append((left, right))
         uses.update((left, right))
 
+    def pairs(self) -> Iterable[tuple[int, int]]:
+        """Return the pairs that are merged."""
+        return self._rules.keys()
+
     def __contains__(self, pair: tuple[int, int]) -> bool:
         return pair in self._rules
 

@@ -3,7 +3,8 @@
 Models that merge lose leaves of the merge tree, one after the other: a token that no merge uses as a
 part. So a token that is left is still reached by the merges that reached it, and nothing else changes
 but the pieces that had the leaf; those are encoded anew, since what the leaf's parts do next is not
-said by the leaf: freed, they may merge with their neighbours. Counts are exact at every step.
+said by the leaf: freed, they may merge with their neighbours. Counts are exact at every step. Long pieces (a model
+without a split pattern has whole documents) are divided where no merge can reach across, so that little is encoded anew.
 
 Models without merges lose tokens in rounds: half of what is to go, then the corpus is encoded anew.
 """
@@ -11,7 +12,8 @@ Models without merges lose tokens in rounds: half of what is to go, then the cor
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -125,24 +127,81 @@ def skeleton(tokenizer: Tokenizer) -> Tokenizer:
 
 # -- models that merge -------------------------------------------------------------------------
 
+_Symbols = tuple[int, ...]
+
+_LONG = 64
+"""A piece of more tokens than this is divided."""
+
+
+class _Speller:
+    """What merges make of a piece, and where it can be divided: no merge reaches across, whatever goes.
+
+    Args:
+        model: The model.
+        bare: The same without merges.
+        rules: The merges.
+    """
+
+    def __init__(self, model: Model, bare: Model, rules: MergeRules) -> None:
+        self._bare, self._rules = Tokenizer(bare), rules
+        contents = model.vocabulary.tokens()
+        texts: list[bytes] | list[str] = [*contents] if model.byte_level else [*map(_decoded, contents)]
+        self._joined = {(texts[left][-1:], texts[right][:1]) for left, right in rules.pairs()}
+        self._texts = texts
+
+    def merge(self, piece: bytes | _Symbols) -> list[int]:
+        """Return the tokens of a piece, or of a part of one."""
+        return self._rules.apply(self._bare.encode(piece) if isinstance(piece, bytes) else piece)
+
+    def divide(self, piece: bytes, tokens: list[int]) -> list[_Symbols]:
+        """Return the parts of a piece as symbols; none if its tokens are not what merges make of it."""
+        parts = [*self._parts(self._bare.encode(piece))]
+        merged = {part: self._rules.apply(part) for part in {*parts}}
+        return parts if [token for part in parts for token in merged[part]] == tokens else []
+
+    def _parts(self, symbols: Sequence[int]) -> Iterator[_Symbols]:
+        start = 0
+        for end in range(1, len(symbols)):
+            left, right = self._texts[symbols[end - 1]], self._texts[symbols[end]]
+            if (left[-1:], right[:1]) not in self._joined:
+                yield tuple(symbols[start:end])
+                start = end
+        yield tuple(symbols[start:])
+
+
+def _decoded(content: bytes) -> str:
+    return content.decode("utf-8", "surrogateescape")
+
 
 class _Pieces:
     """The pieces of a corpus as tokens, and which of them hold each token."""
 
-    def __init__(self, model: Model, counts: _core.Counts) -> None:
+    def __init__(self, model: Model, counts: _core.Counts, speller: _Speller) -> None:
         self.uses: dict[int, int] = {}
-        self._texts: list[bytes] = []
+        self._speller = speller
+        self._texts: list[bytes | _Symbols] = []
         self._numbers: list[int] = []
         self._tokens: list[list[int]] = []
         self._holders: dict[int, list[int]] = {}
+        parts: Counter[_Symbols] = Counter()
         for texts, numbers, ids, ends in segmented(model, counts):
-            self._texts += texts
             start = 0
-            for number, end in zip(numbers, ends, strict=True):
-                self._numbers.append(number)
-                self._tokens.append([])
-                self._put(len(self._tokens) - 1, ids[start:end].tolist())
+            for text, number, end in zip(texts, numbers, ends, strict=True):
+                tokens = ids[start:end].tolist()
                 start = end
+                divided = speller.divide(text, tokens) if len(tokens) > _LONG else []
+                for part in divided:
+                    parts[part] += number
+                if not divided:
+                    self._add(text, number, tokens)
+        for symbols, number in parts.items():
+            self._add(symbols, number, speller.merge(symbols))
+
+    def _add(self, text: bytes | _Symbols, number: int, tokens: list[int]) -> None:
+        self._texts.append(text)
+        self._numbers.append(number)
+        self._tokens.append([])
+        self._put(len(self._tokens) - 1, tokens)
 
     def _put(self, place: int, tokens: list[int]) -> None:
         for token in self._tokens[place]:
@@ -153,13 +212,13 @@ class _Pieces:
             self._holders.setdefault(token, []).append(place)
         self._tokens[place] = tokens
 
-    def rewrite(self, token: int, spell: Callable[[bytes], list[int]]) -> set[int]:
+    def rewrite(self, token: int) -> set[int]:
         """Encode the pieces that hold a token again; return the tokens whose counts may have changed."""
         changed: set[int] = set()
         for place in self._holders.pop(token, ()):
             if token in self._tokens[place]:
                 changed.update(self._tokens[place])
-                self._put(place, spell(self._texts[place]))
+                self._put(place, self._speller.merge(self._texts[place]))
                 changed.update(self._tokens[place])
         return changed
 
@@ -183,11 +242,7 @@ def choose_leaves(
         bare = replace(model, merges=Merges.from_pairs(()), ignore_merges=False)
         if isinstance(bare, CharacterBpe):
             bare = replace(bare, whole_runs_of="")
-    pieces = _Pieces(model, counts)
-    speller = Tokenizer(bare)
-
-    def spell(piece: bytes) -> list[int]:
-        return rules.apply(speller.encode(piece))
+    pieces = _Pieces(model, counts, _Speller(model, bare, rules))
 
     # Scores would merge a piece that is out of reach as soon as what keeps it so is gone: it goes before.
     uses = pieces.uses if order != "last" else dict.fromkeys(removable, 0)
@@ -203,7 +258,7 @@ def choose_leaves(
         gone[token] = None
         changed = {*(parts := rules.remove(token))}
         if order == "recounted":
-            changed |= pieces.rewrite(token, spell)
+            changed |= pieces.rewrite(token)
         elif order == "inherited":
             for part in parts:
                 uses[part] = uses.get(part, 0) + number
