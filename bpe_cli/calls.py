@@ -975,6 +975,8 @@ def _changed(tokenizer: AnyTokenizer, change: Change, listener: Listener) -> Ope
     return change.apply(load_tokenizer(tokenizer), (), heard(listener), Streams())
 
 
+_OTHERWISE = "`texts` takes a text itself"
+
 # -- what callers give ------------------------------------------------------------------------------------
 
 
@@ -1037,7 +1039,7 @@ def _about_texts(
     said = {"specials": specials, "documents": documents != "whole", "field": field is not None, "member": member}
     idle = next((name for name, value in said.items() if value), None)
     if texts is None and idle is not None:
-        raise UsageError(f"`{idle}` needs a text, and none is given", hint="`texts` takes a text itself")
+        raise UsageError(f"`{idle}` needs a text, and none is given", hint=_OTHERWISE)
 
 
 def _source(texts: Texts, documents: Documents, field: str | None, member: str | None = None) -> Source:
@@ -1047,12 +1049,13 @@ def _source(texts: Texts, documents: Documents, field: str | None, member: str |
             documents, field, member=member, text=bytes_of(texts, "texts").decode("utf-8", "surrogateescape")
         )
     if isinstance(texts, os.PathLike):
-        return _documents(documents, field, member=member, paths=(os.fsdecode(texts),))
+        return _documents(documents, field, member=member, paths=(os.fsdecode(texts),), otherwise=_OTHERWISE)
     if not isinstance(texts, Iterable):
         raise wrong_type("texts", "a text, several, or paths", texts)
     several = list(texts)
     if several and all(isinstance(each, os.PathLike) for each in several):
-        return _documents(documents, field, member=member, paths=tuple(os.fsdecode(each) for each in several))
+        paths = tuple(os.fsdecode(each) for each in several)
+        return _documents(documents, field, member=member, paths=paths, otherwise=_OTHERWISE)
     from bpe_cli.support.safe_orjson import orjson
 
     _documents(documents, field, member=member)  # they are checked, though each text is a document by itself
