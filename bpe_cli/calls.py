@@ -20,6 +20,7 @@ from bpe_cli.support.core_arguments import (
     list_of,
     one_of,
     pair_of,
+    plain_number,
     specials_of,
     whole_number,
     wrong_type,
@@ -500,9 +501,7 @@ def prepare(
 
 
 def _share(val: float) -> float:
-    if isinstance(val, bool) or not isinstance(val, (int, float)):
-        raise wrong_type("val", "a number", val)
-    return float(val)
+    return float(plain_number("val", val))
 
 
 # -- looks ------------------------------------------------------------------------------------------------

@@ -287,7 +287,11 @@ def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
         TypeError: if the value is neither a str nor an int.
     """
     if not isinstance(name, (str, int)):
-        raise wrong_type(side, "a str or an int", name)
+        from numbers import Integral
+
+        if not isinstance(name, Integral):
+            raise wrong_type(side, "a str or an int", name)
+        name = int(name)  # of NumPy's
     if isinstance(name, str):
         bytes_of(name, side)
         for token in tokenizer.special_tokens:
