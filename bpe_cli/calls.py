@@ -507,6 +507,84 @@ def _share(val: float) -> float:
 # -- looks ------------------------------------------------------------------------------------------------
 
 
+@overload
+def inspect(
+    tokenizer: AnyTokenizer,
+    texts: Texts,
+    *,
+    specials: Specials = (),
+    documents: Documents = "whole",
+    field: str | None = None,
+    member: str | None = None,
+    steps: Literal[False] = False,
+    chat: Literal[False] = False,
+    listener: Listener = SILENCE,
+) -> TextReport: ...
+@overload
+def inspect(
+    tokenizer: AnyTokenizer,
+    texts: Texts,
+    *,
+    specials: Specials = (),
+    documents: Documents = "whole",
+    field: str | None = None,
+    member: str | None = None,
+    steps: Literal[True],
+    pairs: int | None = None,
+    full: bool = False,
+    listener: Listener = SILENCE,
+) -> StepsReport: ...
+@overload
+def inspect(
+    tokenizer: AnyTokenizer,
+    texts: Texts,
+    *,
+    specials: Specials = (),
+    documents: Documents = "whole",
+    field: str | None = None,
+    member: str | None = None,
+    chat: Literal[True] | str,
+    add_generation_prompt: bool | None = None,
+    tools: str | os.PathLike[str] | None = None,
+    date: datetime.date | None = None,
+    listener: Listener = SILENCE,
+) -> ChatReport: ...
+@overload
+def inspect(
+    tokenizer: AnyTokenizer,
+    texts: None = None,
+    *,
+    listener: Listener = SILENCE,
+) -> TokenizerReport: ...
+@overload
+def inspect(
+    tokenizer: AnyTokenizer | None,
+    texts: None = None,
+    *,
+    data: str | os.PathLike[str],
+    rows: tuple[int, int] | None = None,
+    listener: Listener = SILENCE,
+) -> InspectedData: ...
+@overload
+def inspect(
+    tokenizer: AnyTokenizer | None,
+    texts: Texts | None = None,
+    *,
+    data: str | os.PathLike[str] | None = None,
+    rows: tuple[int, int] | None = None,
+    specials: Specials = (),
+    documents: Documents = "whole",
+    field: str | None = None,
+    member: str | None = None,
+    steps: bool = False,
+    pairs: int | None = None,
+    full: bool = False,
+    chat: bool | str = False,
+    add_generation_prompt: bool | None = None,
+    tools: str | os.PathLike[str] | None = None,
+    date: datetime.date | None = None,
+    listener: Listener = SILENCE,
+) -> TextReport | StepsReport | ChatReport | TokenizerReport | InspectedData: ...
 def inspect(
     tokenizer: AnyTokenizer | None,
     texts: Texts | None = None,
@@ -636,6 +714,8 @@ def compare(
     tokenizers: Iterable[AnyTokenizer],
     texts: Texts,
     *,
+    ids: Literal[False] = False,
+    library: None = None,
     specials: Specials = (),
     documents: Documents = "whole",
     field: str | None = None,
@@ -654,6 +734,8 @@ def compare(
     tokenizers: Iterable[AnyTokenizer],
     texts: Texts,
     *,
+    ids: Literal[False] = False,
+    library: None = None,
     specials: Specials = (),
     documents: Documents = "whole",
     field: str | None = None,

@@ -1,4 +1,7 @@
-"""Turn a description of a corpus into blocks of documents."""
+"""Turn a description of a corpus into blocks of documents.
+
+Length: one value with its checks, and the ways from each kind of file to blocks.
+"""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def number_of(name: str, value: object) -> Fraction:
     """
     if isinstance(value, Fraction):
         return value
-    text = str(value) if isinstance(value, (str, Real)) and not isinstance(value, bool) else ""
+    text = "" if isinstance(value, bool) or not isinstance(value, (str, Real)) else str(value)
     if _LONG_NUMBER.fullmatch(text) and not _NUMBER.fullmatch(text):
         raise UsageError(f"{name} has 9 digits at most before a point or slash, and 9 after it, not {value!r}")
     if not _NUMBER.fullmatch(text) or (text.partition("/")[2] and not int(text.partition("/")[2])):

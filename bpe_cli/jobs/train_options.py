@@ -124,7 +124,7 @@ def _of_kind(name: str, value: object, kind: Any) -> object:
         from bpe_cli.stages.patterns import resolve_pattern
 
         return "" if value in ("", "none") else resolve_pattern(value)
-    if isinstance(value, Real) and not isinstance(value, (bool, int, float)):  # of NumPy's
+    if not isinstance(value, (bool, int, float)) and isinstance(value, Real):  # of NumPy's
         value = plain_number(name, value)
     if not _fits(value, kind):
         raise UsageError(f"{name} must be {_described(kind)}, not {value!r}")

@@ -165,7 +165,7 @@ def whole_number(name: str, value: int, least: int = 0, most: int = (1 << 63) - 
     return value
 
 
-def plain_number(name: str, value: float, *, whole: bool = False) -> float:
+def plain_number(name: str, value: object, *, whole: bool = False) -> float:
     """Return a number of any type, NumPy's too, as an int or a float; with ``whole``, only whole numbers are taken.
 
     Raises:
@@ -175,9 +175,11 @@ def plain_number(name: str, value: float, *, whole: bool = False) -> float:
         return value
     from numbers import Integral, Real
 
-    if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
+    if not isinstance(value, bool) and isinstance(value, Integral):
+        return int(value)
+    if whole or isinstance(value, bool) or not isinstance(value, Real):
         raise wrong_type(name, "an int" if whole else "a number", value)
-    return int(value) if isinstance(value, Integral) else float(value)
+    return float(value)
 
 
 def flag(name: str, value: bool) -> bool:
@@ -279,7 +281,7 @@ def _text_around(place: int, data: bytes | memoryview, ends: Sequence[int]) -> t
 
 
 def in_one_of(
-    texts: Sequence[str | bytes], error: NoTokenError, encode: Callable[[str | bytes], object]
+    texts: Sequence[T], error: NoTokenError, encode: Callable[[T], object]
 ) -> NoTokenError:
     """Return the error of one of several texts, with its number and the offset in it, in place of that of all.
 

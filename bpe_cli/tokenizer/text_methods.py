@@ -26,7 +26,7 @@ from bpe_cli.support.core_arguments import (
     wrong_type,
 )
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal, TypeVar, cast
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal, TypeVar, cast, overload
 from bpe_cli.tokenizer.engine import Text, sampling_of
 
 if TYPE_CHECKING:
@@ -288,7 +288,7 @@ class TextMethods(_core.Tokenizer):
             padding = "longest" if padding else None
         if padding is not None:
             if isinstance(padding, str) and padding != "longest":
-                hint = "`padding=128` pads to 128 ids"
+                hint = "`padding=128` pads to 128 ids"  # type: ignore[unreachable]  # types are not checked
                 raise UsageError(f"padding must be 'longest' or a number of ids, not {padding!r}", hint=hint)
             length = None if isinstance(padding, str) else whole_number("padding", padding)
             multiple = None if pad_to_multiple_of is None else whole_number("pad_to_multiple_of", pad_to_multiple_of, 1)
@@ -321,9 +321,9 @@ class TextMethods(_core.Tokenizer):
         prepared: list[tuple[Encoding, Encoding | None]] = []
         for place, each in enumerate(several := list_of("texts", texts, "texts")):
             name = f"texts[{place}]"
+            if isinstance(each, list):  # as Hugging Face's library takes a pair
+                raise wrong_type(name, "a str or bytes, or a tuple of two", each)
             if not isinstance(each, tuple):
-                if isinstance(each, list):
-                    raise wrong_type(name, "a str or bytes, or a tuple of two", each)
                 prepared.append((encoded(each, name), None))
             elif len(each) == 2:
                 pair = f" text of {'a pair' if len(several) == 1 else name}"
@@ -460,9 +460,22 @@ class TextMethods(_core.Tokenizer):
             raise UsageError(f"overlap must be less than max_tokens, which is {max_tokens:,}, not {overlap:,}")
         return chunks(data, self._placed(data, matcher), max_tokens, overlap, break_at)
 
+    @overload
+    def truncate(
+        self, text: str, max_tokens: int, *, side: Literal["left", "right", "both"] = "right", specials: Specials = ()
+    ) -> str: ...
+    @overload
     def truncate(
         self,
-        text: str | bytes,
+        text: bytes | bytearray | memoryview,
+        max_tokens: int,
+        *,
+        side: Literal["left", "right", "both"] = "right",
+        specials: Specials = (),
+    ) -> bytes: ...
+    def truncate(
+        self,
+        text: Text,
         max_tokens: int,
         *,
         side: Literal["left", "right", "both"] = "right",
@@ -699,6 +712,48 @@ class TextMethods(_core.Tokenizer):
 
         return list(convert(cast("Any", self), path, format, allow_loss=allow_loss).files)
 
+    @overload
+    def apply_chat_template(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        tools: Sequence[Any] | None = None,
+        documents: Sequence[Any] | None = None,
+        chat_template: str | None = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
+        tokenize: Literal[True] = True,
+        specials: Specials = (),
+        **arguments: Any,
+    ) -> list[int]: ...
+    @overload
+    def apply_chat_template(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        tools: Sequence[Any] | None = None,
+        documents: Sequence[Any] | None = None,
+        chat_template: str | None = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
+        tokenize: Literal[False],
+        specials: Specials = (),
+        **arguments: Any,
+    ) -> str: ...
+    @overload
+    def apply_chat_template(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        tools: Sequence[Any] | None = None,
+        documents: Sequence[Any] | None = None,
+        chat_template: str | None = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
+        tokenize: bool,
+        specials: Specials = (),
+        **arguments: Any,
+    ) -> list[int] | str: ...
     def apply_chat_template(
         self,
         messages: Sequence[Mapping[str, Any]],
