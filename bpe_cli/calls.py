@@ -20,6 +20,7 @@ from bpe_cli.support.core_arguments import (
     list_of,
     one_of,
     pair_of,
+    plain_number,
     specials_of,
     whole_number,
     wrong_type,
@@ -500,14 +501,90 @@ def prepare(
 
 
 def _share(val: float) -> float:
-    if isinstance(val, bool) or not isinstance(val, (int, float)):
-        raise wrong_type("val", "a number", val)
-    return float(val)
+    return float(plain_number("val", val))
 
 
 # -- looks ------------------------------------------------------------------------------------------------
 
 
+@overload
+def inspect(
+    tokenizer: AnyTokenizer,
+    texts: Texts,
+    *,
+    specials: Specials = (),
+    documents: Documents = "whole",
+    field: str | None = None,
+    member: str | None = None,
+    steps: Literal[False] = False,
+    chat: Literal[False] = False,
+    listener: Listener = SILENCE,
+) -> TextReport: ...
+@overload
+def inspect(
+    tokenizer: AnyTokenizer,
+    texts: Texts,
+    *,
+    specials: Specials = (),
+    documents: Documents = "whole",
+    field: str | None = None,
+    member: str | None = None,
+    steps: Literal[True],
+    pairs: int | None = None,
+    full: bool = False,
+    listener: Listener = SILENCE,
+) -> StepsReport: ...
+@overload
+def inspect(
+    tokenizer: AnyTokenizer,
+    texts: Texts,
+    *,
+    specials: Specials = (),
+    documents: Documents = "whole",
+    field: str | None = None,
+    member: str | None = None,
+    chat: Literal[True] | str,
+    add_generation_prompt: bool | None = None,
+    tools: str | os.PathLike[str] | None = None,
+    date: datetime.date | None = None,
+    listener: Listener = SILENCE,
+) -> ChatReport: ...
+@overload
+def inspect(
+    tokenizer: AnyTokenizer,
+    texts: None = None,
+    *,
+    listener: Listener = SILENCE,
+) -> TokenizerReport: ...
+@overload
+def inspect(
+    tokenizer: AnyTokenizer | None,
+    texts: None = None,
+    *,
+    data: str | os.PathLike[str],
+    rows: tuple[int, int] | None = None,
+    listener: Listener = SILENCE,
+) -> InspectedData: ...
+@overload
+def inspect(
+    tokenizer: AnyTokenizer | None,
+    texts: Texts | None = None,
+    *,
+    data: str | os.PathLike[str] | None = None,
+    rows: tuple[int, int] | None = None,
+    specials: Specials = (),
+    documents: Documents = "whole",
+    field: str | None = None,
+    member: str | None = None,
+    steps: bool = False,
+    pairs: int | None = None,
+    full: bool = False,
+    chat: bool | str = False,
+    add_generation_prompt: bool | None = None,
+    tools: str | os.PathLike[str] | None = None,
+    date: datetime.date | None = None,
+    listener: Listener = SILENCE,
+) -> TextReport | StepsReport | ChatReport | TokenizerReport | InspectedData: ...
 def inspect(
     tokenizer: AnyTokenizer | None,
     texts: Texts | None = None,
@@ -637,6 +714,8 @@ def compare(
     tokenizers: Iterable[AnyTokenizer],
     texts: Texts,
     *,
+    ids: Literal[False] = False,
+    library: None = None,
     specials: Specials = (),
     documents: Documents = "whole",
     field: str | None = None,
@@ -655,6 +734,8 @@ def compare(
     tokenizers: Iterable[AnyTokenizer],
     texts: Texts,
     *,
+    ids: Literal[False] = False,
+    library: None = None,
     specials: Specials = (),
     documents: Documents = "whole",
     field: str | None = None,
@@ -975,6 +1056,8 @@ def _changed(tokenizer: AnyTokenizer, change: Change, listener: Listener) -> Ope
     return change.apply(load_tokenizer(tokenizer), (), heard(listener), Streams())
 
 
+_OTHERWISE = "`texts` takes a text itself"
+
 # -- what callers give ------------------------------------------------------------------------------------
 
 
@@ -1037,7 +1120,7 @@ def _about_texts(
     said = {"specials": specials, "documents": documents != "whole", "field": field is not None, "member": member}
     idle = next((name for name, value in said.items() if value), None)
     if texts is None and idle is not None:
-        raise UsageError(f"`{idle}` needs a text, and none is given", hint="`texts` takes a text itself")
+        raise UsageError(f"`{idle}` needs a text, and none is given", hint=_OTHERWISE)
 
 
 def _source(texts: Texts, documents: Documents, field: str | None, member: str | None = None) -> Source:
@@ -1047,12 +1130,13 @@ def _source(texts: Texts, documents: Documents, field: str | None, member: str |
             documents, field, member=member, text=bytes_of(texts, "texts").decode("utf-8", "surrogateescape")
         )
     if isinstance(texts, os.PathLike):
-        return _documents(documents, field, member=member, paths=(os.fsdecode(texts),))
+        return _documents(documents, field, member=member, paths=(os.fsdecode(texts),), otherwise=_OTHERWISE)
     if not isinstance(texts, Iterable):
         raise wrong_type("texts", "a text, several, or paths", texts)
     several = list(texts)
     if several and all(isinstance(each, os.PathLike) for each in several):
-        return _documents(documents, field, member=member, paths=tuple(os.fsdecode(each) for each in several))
+        paths = tuple(os.fsdecode(each) for each in several)
+        return _documents(documents, field, member=member, paths=paths, otherwise=_OTHERWISE)
     from bpe_cli.support.safe_orjson import orjson
 
     _documents(documents, field, member=member)  # they are checked, though each text is a document by itself

@@ -51,6 +51,11 @@ class NoTokenError(InputError):
         self.offset = offset
         self.elsewhere = elsewhere or message
 
+    def within(self, name: str) -> NoTokenError:
+        """Return the same error of a text that has a name, as one of several has."""
+        message, elsewhere = f"{name}: {self.message}", f"{name}: {self.elsewhere}"
+        return NoTokenError(message, hint=self.hint, offset=self.offset, elsewhere=elsewhere)
+
 
 class OutputError(BpeError):
     """Report output that cannot be written: a full disk, a read-only folder."""

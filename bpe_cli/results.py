@@ -1,11 +1,13 @@
 """The results of ``inspect`` and ``compare`` for programs: values with their JSON, Markdown and notebook forms.
 
 ``calls.inspect`` and ``calls.compare`` make them of what their jobs give.
+
+Length: seven values in all their forms, whose docstrings are a part of docs/reference/api.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from bpe_cli.support.fast_dataclass import dataclass
@@ -261,53 +263,63 @@ class ComparisonReport:
 
         return json_text(comparison_json(self.value, changes=self.changes, checks=self.checks))
 
-    def to_markdown(self, metrics: Sequence[Metric] | None = None, *, full: bool = False) -> str:
-        """Return the Markdown that ``bpe compare --markdown`` prints, with the given metrics or the usual ones.
+    def to_markdown(self, metrics: Iterable[Metric | str] | None = None, *, full: bool = False) -> str:
+        """Return the Markdown that ``bpe compare --markdown`` prints.
 
-        ``full`` shows all inputs, changes and failures, however many.
+        Args:
+            metrics: The names of metrics, as in ``--metric``; None for the usual ones.
+            full: Whether to show all inputs, changes and failures, however many.
+
+        >>> from bpe_cli import compare
+        >>> "| tokens/word |" in compare(["gpt2", "gpt-4o"], "hello world").to_markdown(["tokens", "fertility"])
+        True
+
+        Raises:
+            UsageError: if there is no such metric.
         """
         from bpe_cli.views.comparison.files import comparison_markdown
 
-        return comparison_markdown(self.value, metrics=metrics, changes=self.changes, checks=self.checks, full=full)
+        return comparison_markdown(self.value, metrics=_metrics(metrics), changes=self.changes, checks=self.checks, full=full)
 
-    def to_latex(self, metrics: Sequence[Metric] | None = None) -> str:
-        """Return the tokenizer table that ``bpe compare --latex`` prints, with the given metrics or the usual ones."""
+    def to_latex(self, metrics: Iterable[Metric | str] | None = None) -> str:
+        """Return the tokenizer table that ``bpe compare --latex`` prints; ``metrics`` as for ``to_markdown``."""
         from bpe_cli.views.comparison.files import comparison_latex
 
-        return comparison_latex(self.value, metrics=metrics)
+        return comparison_latex(self.value, metrics=_metrics(metrics))
 
-    def to_html(self, metrics: Sequence[Metric] | None = None) -> str:
-        """Return the page that ``bpe compare --html`` writes, with the given metrics or all that have values."""
+    def to_html(self, metrics: Iterable[Metric | str] | None = None) -> str:
+        """Return the page that ``bpe compare --html`` writes; without names of metrics, with all that have values."""
         from bpe_cli.views.page.comparison import comparison_page
 
-        return "".join(comparison_page(self.value, metrics=metrics, changes=self.changes, checks=self.checks))
+        return "".join(comparison_page(self.value, metrics=_metrics(metrics), changes=self.changes, checks=self.checks))
 
-    def to_svg(self, name: str | None = None, *, metric: Metric | None = None) -> str:
+    def to_svg(self, name: str | None = None, *, metric: Metric | str | None = None) -> str:
         """Return a picture as SVG: ``inputs``, ``ratios``, ``lengths``, ``use`` or ``premiums``; None for all.
 
         Args:
             name: The picture; None for all of them, stacked.
-            metric: The metric that ``inputs`` shows; None for the number of tokens.
+            metric: The name of the metric that ``inputs`` shows; None for the number of tokens.
 
         Raises:
-            UsageError: if the report has no such picture.
+            UsageError: if the report has no such picture, or there is no such metric.
         """
         from bpe_cli.views.pictures.choosing import chosen_svg
         from bpe_cli.views.pictures.of_comparison import comparison_charts
 
-        return chosen_svg(comparison_charts(self.value, metric), name)
+        return chosen_svg(comparison_charts(self.value, _metric(metric)), name)
 
-    def to_png(self, name: str | None = None, *, metric: Metric | None = None) -> bytes:
+    def to_png(self, name: str | None = None, *, metric: Metric | str | None = None) -> bytes:
         """Return the picture of ``to_svg`` as PNG, in light colours.
 
         Raises:
-            UsageError: if the report has no such picture, or the extra ``png`` is not installed.
+            UsageError: if the report has no such picture, there is no such metric, or the extra ``png`` is not
+                installed.
             OutputError: if this machine has no font.
         """
         from bpe_cli.views.pictures.choosing import chosen_png
         from bpe_cli.views.pictures.of_comparison import comparison_charts
 
-        return chosen_png(comparison_charts(self.value, metric), name)
+        return chosen_png(comparison_charts(self.value, _metric(metric)), name)
 
     def _repr_html_(self) -> str:
         """Return the page of ``bpe compare --html`` as a part of a notebook."""
@@ -380,3 +392,28 @@ class SizesReport:
 
             raise UsageError("there is no curve without held-out text", hint="train with `held_out`")
         return self.curve
+
+
+def _metrics(metrics: Iterable[Metric | str] | None) -> tuple[Metric, ...] | None:
+    """Return metrics by their names."""
+    if metrics is None:
+        return None
+    from bpe_cli.reports.comparison.comparison import Metric, metrics_named
+    from bpe_cli.support.core_arguments import list_of, wrong_type
+
+    found: list[Metric] = []
+    for each in list_of("metrics", metrics, "names of metrics"):
+        if not isinstance(each, (str, Metric)):
+            raise wrong_type("metrics", "a list of names", each)
+        found.extend(metrics_named([each]) if isinstance(each, str) else [each])
+    return tuple(dict.fromkeys(found))
+
+
+def _metric(metric: Metric | str | None) -> Metric | None:
+    """Return a metric by its name."""
+    from bpe_cli.reports.comparison.comparison import Metric, metric_named
+    from bpe_cli.support.core_arguments import wrong_type
+
+    if metric is not None and not isinstance(metric, (str, Metric)):
+        raise wrong_type("metric", "a str", metric)
+    return metric_named(metric) if isinstance(metric, str) else metric

@@ -205,7 +205,7 @@ def test_formats_that_lack_it_say_so_and_write_the_rest_if_asked(tmp_path):
     for name in ("tokenizer.json", "huggingface"):
         with pytest.raises(FormatError, match='cannot hold the words between "<dna>" and "</dna>"') as refused:
             formats.dump(TOKENIZER, name)
-        assert '`allow_loss="codebook"`' in str(refused.value.hint)
+        assert '`allow_loss=["codebook"]`' in str(refused.value.hint)
     for name in formats.FORMATS.keys() - {"bpe.json", "gguf"}:
         with pytest.raises(FormatError) as refused:
             formats.dump(TOKENIZER, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from contextlib import contextmanager
 from unittest import mock
@@ -17,7 +18,7 @@ from tests.counted import at_least, compared
 from tests.every_format import CORPUS, FORMATS, KINDS, files_of, pattern_for, put, trained
 
 WAY = re.compile(
-    r'`format="(?P<format>[^"]+)"`(?: with `allow_loss="(?P<with>[^"]+)"`)?|`allow_loss="(?P<lost>[^"]+)"`'
+    r'`format="(?P<format>[^"]+)"`(?: with `allow_loss=(?P<with>\[[^]]+\])`)?|`allow_loss=(?P<lost>\[[^]]+\])`'
 )
 OPTIONS = re.compile(
     r"--format (?P<format>[\w.-]+)(?: with --allow-loss (?P<with>[\w,-]+))?|--allow-loss (?P<lost>[\w,-]+)"
@@ -31,7 +32,8 @@ SHARED = ("spm-test_model", "gpt2-hf", "bert-base-uncased")
 
 def ways_of(hint, pattern=WAY):
     """Return the ways that a hint names, each a format, or None for the same, and what is lost by it."""
-    return [(each["format"], each["with"] or each["lost"] or "") for each in pattern.finditer(hint)]
+    found = [(each["format"], each["with"] or each["lost"] or "") for each in pattern.finditer(hint)]
+    return [(name, ",".join(json.loads(lost)) if lost.startswith("[") else lost) for name, lost in found]
 
 
 @contextmanager

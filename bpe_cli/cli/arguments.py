@@ -16,7 +16,7 @@ ARGUMENTS = {
     "format=NAME": "--from", 'format="bin"': "--from bin",
     "development": "--dev",
     "held_out": "--valid",
-    "corpora": "--language",
+    "corpora": "--language", "corpus={NAME: ...}": "--language",
     "d_model": "--d-model",
     "languages": "--language",
     "library": "--against",
@@ -72,6 +72,8 @@ def in_options(message: str) -> str:
 
     >>> in_options('give `pattern="gpt2"` or `max_memory`, not `regex`; `documents="lines"` takes lines')
     'give --pattern gpt2 or --max-memory, not `regex`; --lines takes lines'
+    >>> in_options('agree to lose it: `allow_loss=["pattern", "decoder"]`')
+    'agree to lose it: --allow-loss pattern,decoder'
     >>> in_options("the tokenizer's `bos` is not in 'see `text`'")
     "the tokenizer's --bos is not in 'see `text`'"
     """
@@ -87,7 +89,14 @@ def in_options(message: str) -> str:
             return ARGUMENTS[whole]
         if name not in ARGUMENTS:
             return match[0]
-        return " ".join([ARGUMENTS[name], *([value.strip('"')] if value else [])])
+        return " ".join([ARGUMENTS[name], *([_plain(value)] if value else [])])
 
     quoted = "|".join(rf"(?<!\w){mark}(?:[^{mark}\\]|\\.)*{mark}(?!\w)" for mark in "'\"")
     return re.sub(rf"{quoted}|`([a-z_]+)(?:=([^`]+))?`", option, message)
+
+
+def _plain(value: str) -> str:
+    """Return a value as the command line takes it: without quotes, the items of a list with commas."""
+    if value.startswith("["):
+        return ",".join(item.strip().strip('"') for item in value[1:-1].split(","))
+    return value.strip('"')

@@ -120,6 +120,7 @@ def run(
             dtype=numbers.dtype,
         ),
         output=sys.stdout.buffer if output is None else output,
+        otherwise="ids can be piped in: echo 24912 2375 | bpe decode",
         listener=listener,
         streams=process_streams(),
     )

@@ -352,6 +352,7 @@ class Documents:
             member=self.member,
             field_is_default=self.field is not None and typed("field", self.field) is None,
             documents_are_default=not (typed("lines", self.lines) or typed("jsonl", self.jsonl)),
+            otherwise="--text takes a text itself",
         )
         if not self.inputs and waits_for_keyboard(source, sys.stdin.buffer):
             raise UsageError(

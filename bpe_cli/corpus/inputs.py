@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     """Returns the kind of a file, if that matters, and its first bytes; None for one that belongs to another file."""
 
 
-_OTHERWISE = "`texts` takes a text itself"
 _OF_GLOBS = "*?["
 _LINK_TO_FOLDER = "it is a link to a folder"
 
@@ -104,8 +103,7 @@ class Inputs:
             paths: Files, folders, patterns, ``-``; or URLs of such in an object store.
             stdin: Asked for its size when it is a file.
             on_skip: Called with a sentence for each file of a folder that is left out.
-            otherwise: The hint for a file that is missing while no other has a name like it: None for the usual one,
-                empty for none.
+            otherwise: The hint for a file that is missing while no other has a name like it; None or empty for none.
             examined: Whether to tell the kind of each plain file. A folder then means its tables too.
             archives: Whether a folder means its tar archives too.
             leave_out: A folder that a job writes to, which need not exist; a folder around it means nothing of it.
@@ -140,7 +138,7 @@ class Inputs:
             elif any(sign in path for sign in _OF_GLOBS) and not os.path.lexists(path):
                 items.extend(_file(each, None, examined) for each in _matches(path, skip))
             else:
-                items.append(_file(path, _OTHERWISE if otherwise is None else otherwise or None, examined))
+                items.append(_file(path, otherwise or None, examined))
         return cls(tuple(items), lists)
 
     @property

@@ -1,4 +1,7 @@
-"""Turn a description of a corpus into blocks of documents."""
+"""Turn a description of a corpus into blocks of documents.
+
+Length: one value with its checks, and the ways from each kind of file to blocks.
+"""
 
 from __future__ import annotations
 
@@ -50,6 +53,7 @@ class Source:
         field_is_default: True if the field is a project's default, which means nothing for inputs without fields.
         documents_are_default: True if nobody has said what a document is in this very run, which then means nothing for
             tar archives: a member is one document.
+        otherwise: The hint for a file that is missing, as whoever names files may give a text itself; None for none.
 
     Raises:
         UsageError: if there are both paths and a text, or ``block_bytes`` is less than 1.
@@ -66,6 +70,7 @@ class Source:
     member: str | None = None
     field_is_default: bool = False
     documents_are_default: bool = False
+    otherwise: str | None = None
 
     def __post_init__(self) -> None:
         if self.text is not None and self.paths:
@@ -119,8 +124,8 @@ class Source:
         if self.text is not None:
             return Inputs(())
         inputs = Inputs.resolve(
-            self.paths, stdin=stdin, on_skip=on_skip, otherwise=otherwise, examined=self.is_judged,
-            archives=self.member is not None, leave_out=leave_out,
+            self.paths, stdin=stdin, on_skip=on_skip, otherwise=self.otherwise if otherwise is None else otherwise,
+            examined=self.is_judged, archives=self.member is not None, leave_out=leave_out,
         )  # fmt: skip
         if not self.is_judged or all(item.kind is None or item.kind.is_text for item in inputs.items):
             return inputs

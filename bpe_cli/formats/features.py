@@ -16,7 +16,7 @@ from bpe_cli.errors import FormatError, LossError
 from bpe_cli.formats import added_tokens
 from bpe_cli.stages import ALGORITHMS, ByteLevel, MergeBpe, Model, PrefixSpace, PreTokenizer, ScoredBpe, Split
 from bpe_cli.support.fast_dataclass import dataclass, replace
-from bpe_cli.support.messages import quote
+from bpe_cli.support.messages import accepting, quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.model_inputs import trims
 from bpe_cli.tokenizer.post_processor import process
@@ -181,7 +181,7 @@ def refuse_losses(lost: Mapping[str, str], allow_loss: Collection[str], holder: 
         raise LossError(
             f"{holder} cannot hold {', '.join(lost[name] for name in refused)}",
             hint='write bpe.json, which holds everything (`format="bpe.json"`), or agree to lose it: '
-            f'`allow_loss="{",".join(refused)}"`',
+            f"`{accepting(refused)}`",
             losses=tuple(refused),
         )
 

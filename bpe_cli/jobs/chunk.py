@@ -119,8 +119,7 @@ class TruncateOptions:
         Raises:
             InputError: if a byte has no token.
         """
-        part = model.truncate(document, self.size, side=SIDES[self.keep], specials=self.specials)
-        kept = part if isinstance(part, bytes) else part.encode("utf-8", "surrogateescape")
+        kept = model.truncate(document, self.size, side=SIDES[self.keep], specials=self.specials)
         count = model.count(kept, specials=self.specials)
         if whole:
             return [kept], 1, count

@@ -66,6 +66,7 @@ def decode(
     options: DecodeOptions | None = None,
     *,
     output: Destination,
+    otherwise: str | None = None,
     listener: Listener = SILENCE,
     streams: Streams | None = None,
 ) -> Decoded:
@@ -82,6 +83,7 @@ def decode(
             is decoded by the tokenizer that its record names, if that is another.
         options: What is read and written.
         output: A file, which appears only when it is complete, or a binary stream.
+        otherwise: The hint for a file that is missing; None for none.
         listener: Receives progress and notes.
         streams: The streams around the job.
 
@@ -106,10 +108,7 @@ def decode(
         check_writable(target.path)
     model = load_tokenizer(tokenizer)
     written = [("`output`", target.path)]
-    inputs = Inputs.resolve(
-        paths, stdin=streams.read, on_skip=listener.note, look=_look,
-        otherwise="ids can be piped in: echo 24912 2375 | bpe decode",
-    )  # fmt: skip
+    inputs = Inputs.resolve(paths, stdin=streams.read, on_skip=listener.note, look=_look, otherwise=otherwise)
     records = ((f"the record of {item.name}", sidecar_path(item.path)) for item in inputs.items if item.path != "-")
     named = [_named_beside(item, tokenizer, model) for item in inputs.items]
     decodings: dict[_Named | None, _Decoding] = {}

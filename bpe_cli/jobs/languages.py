@@ -105,7 +105,7 @@ def with_languages(
         TypeError: if a ratio is not a number.
     """
     if len(names) < 2:
-        raise UsageError("`parity` is for several corpora", hint="`corpora` names them")
+        raise UsageError("`parity` is for several corpora", hint="`corpus={NAME: ...}` names them")
     if ratios and development:
         raise UsageError(
             "`ratios` and `development` both say which language is compressed worst", hint="give one of them"

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
 from math import gcd, lcm
+from numbers import Real
 from typing import TYPE_CHECKING, TypeAlias
 
 from bpe_cli.errors import TrainingError, UsageError
@@ -76,9 +77,9 @@ class Mixture:
         for name in self.weights:
             if name not in names:
                 hint = did_you_mean(nearest(name, names), f"the corpora are: {', '.join(names)}" if names else None)
-                raise UsageError(f"there is no corpus {name!r} to weigh", hint=hint or "`corpora` names them")
+                raise UsageError(f"there is no corpus {name!r} to weigh", hint=hint or "`corpus={NAME: ...}` names them")
         if self.alpha is not None and len(names) < 2:
-            raise UsageError("`alpha` is for several corpora", hint="`corpora` names them")
+            raise UsageError("`alpha` is for several corpora", hint="`corpus={NAME: ...}` names them")
 
     def check_used(self, options: Options) -> None:
         """Check that the result depends on how much a corpus counts.
@@ -141,7 +142,7 @@ def number_of(name: str, value: object) -> Fraction:
     """
     if isinstance(value, Fraction):
         return value
-    text = str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""
+    text = "" if isinstance(value, bool) or not isinstance(value, (str, Real)) else str(value)
     if _LONG_NUMBER.fullmatch(text) and not _NUMBER.fullmatch(text):
         raise UsageError(f"{name} has 9 digits at most before a point or slash, and 9 after it, not {value!r}")
     if not _NUMBER.fullmatch(text) or (text.partition("/")[2] and not int(text.partition("/")[2])):

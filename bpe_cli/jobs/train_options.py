@@ -8,10 +8,12 @@ import typing
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import MISSING, Field, fields
 from functools import cache
+from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bpe_cli.errors import UsageError
+from bpe_cli.support.core_arguments import plain_number
 from bpe_cli.support.messages import did_you_mean, nearest
 from bpe_cli.trainers import ALGORITHMS, TRAINERS, compats_of, trainer_of
 from bpe_cli.trainers.base import Options, Trainer
@@ -122,6 +124,8 @@ def _of_kind(name: str, value: object, kind: Any) -> object:
         from bpe_cli.stages.patterns import resolve_pattern
 
         return "" if value in ("", "none") else resolve_pattern(value)
+    if not isinstance(value, (bool, int, float)) and isinstance(value, Real):  # of NumPy's
+        value = plain_number(name, value)
     if not _fits(value, kind):
         raise UsageError(f"{name} must be {_described(kind)}, not {value!r}")
     return tuple(value) if isinstance(value, list) else value

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from bpe_cli.errors import FormatError, LossError, OutputError
 from bpe_cli.jobs.targets import TARGETS
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import accepting
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
@@ -73,7 +74,7 @@ def hint_at_ways(tokenizer: Tokenizer, format_name: str, allowed: Collection[str
         return refusal.hint
     parts = []
     for way in found:
-        agreed = f'`allow_loss="{",".join(way.losses)}"`'
+        agreed = f"`{accepting(way.losses)}`"
         if way.format == format_name:
             parts.append(f"agree to lose it: {agreed}")
         elif way.losses:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 
 from bpe_cli.errors import InputError, NoTokenError, UsageError
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal, TypeVar
@@ -163,6 +165,23 @@ def whole_number(name: str, value: int, least: int = 0, most: int = (1 << 63) - 
     return value
 
 
+def plain_number(name: str, value: object, *, whole: bool = False) -> float:
+    """Return a number of any type, NumPy's too, as an int or a float; with ``whole``, only whole numbers are taken.
+
+    Raises:
+        TypeError: if the value is not a number, or True or False.
+    """
+    if type(value) is int or (type(value) is float and not whole):
+        return value
+    from numbers import Integral, Real
+
+    if not isinstance(value, bool) and isinstance(value, Integral):
+        return int(value)
+    if whole or isinstance(value, bool) or not isinstance(value, Real):
+        raise wrong_type(name, "an int" if whole else "a number", value)
+    return float(value)
+
+
 def flag(name: str, value: bool) -> bool:
     """Return a value that is True or False; no other stands for one of them, as ``"no"`` would for True.
 
@@ -210,12 +229,22 @@ def no_special_tokens(names: Sequence[str], contents: Iterable[bytes]) -> UsageE
     )
 
 
-def cannot_encode(error: ValueError, data: bytes | memoryview, offset: int = 0) -> InputError:
-    """Make the error for a byte without a token, and its place; ``offset`` is that of ``data`` in the block."""
+def cannot_encode(
+    error: ValueError, data: bytes | memoryview, offset: int = 0, ends: Sequence[int] = ()
+) -> InputError:
+    """Make the error for a byte without a token, and its place.
+
+    Args:
+        error: What the core says.
+        data: The text, or several.
+        offset: The offset of ``data`` in the block.
+        ends: Where each of several texts ends in ``data``: the message quotes only the one that is at fault.
+    """
     sentence, *place = error.args
     if not place:
         return InputError(str(sentence))
-    around = bytes(data[max(0, place[0] - 20) : place[0] + 20]).decode("utf-8", "backslashreplace")
+    first, last = _text_around(place[0], data, ends)
+    around = bytes(data[max(first, place[0] - 20) : min(last, place[0] + 20)]).decode("utf-8", "backslashreplace")
     byte, _, rest = str(sentence).partition(" has ")
     value = int(byte.rpartition("0x")[2], 16)
     without = f"as `tr -d '\\{value:03o}'` does" if value < 0x80 else "with the character that it is a part of"
@@ -229,12 +258,13 @@ def cannot_encode(error: ValueError, data: bytes | memoryview, offset: int = 0) 
     )
 
 
-def cannot_spell(error: ValueError, data: bytes | memoryview) -> InputError:
-    """Make the error for a character without a token, of a tokenizer whose tokens are text."""
+def cannot_spell(error: ValueError, data: bytes | memoryview, ends: Sequence[int] = ()) -> InputError:
+    """Make the error for a character without a token, of a tokenizer whose tokens are text: see ``cannot_encode``."""
     sentence, *place = error.args
     if not place:
         return InputError(str(sentence))
-    rest = bytes(data[place[0] : place[0] + 40]).decode("utf-8", "backslashreplace")
+    last = _text_around(place[0], data, ends)[1]
+    rest = bytes(data[place[0] : min(last, place[0] + 40)]).decode("utf-8", "backslashreplace")
     missing = f"no token of this tokenizer begins {rest[:1]!r}"
     return NoTokenError(
         f"{missing}, at offset {place[0]}: {rest!r}",
@@ -242,6 +272,30 @@ def cannot_spell(error: ValueError, data: bytes | memoryview) -> InputError:
         elsewhere=f"{missing}: {rest!r}",
         hint="it has no token for what is unknown; train with one",
     )
+
+
+def _text_around(place: int, data: bytes | memoryview, ends: Sequence[int]) -> tuple[int, int]:
+    """Return where the text begins and ends that an offset in the bytes of several lies in."""
+    number = bisect_right(ends, place)
+    return (ends[number - 1] if number else 0), (ends[number] if number < len(ends) else len(data))
+
+
+def in_one_of(
+    texts: Sequence[T], error: NoTokenError, encode: Callable[[T], object]
+) -> NoTokenError:
+    """Return the error of one of several texts, with its number and the offset in it, in place of that of all.
+
+    Args:
+        texts: The texts.
+        error: The error of all, laid one after the other.
+        encode: Encodes one text.
+    """
+    number = bisect_right([*accumulate(len(bytes_of(text)) for text in texts)], error.offset)
+    try:
+        encode(texts[number])
+    except NoTokenError as found:
+        return found.within(f"texts[{number}]")
+    return error
 
 
 def options_json(**options: object) -> bytes:

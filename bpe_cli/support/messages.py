@@ -265,3 +265,12 @@ def duration(seconds: float) -> str:
         return f"{minutes} min"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
+
+
+def accepting(losses: Iterable[str]) -> str:
+    """Return the argument that accepts losses, as a call takes it.
+
+    >>> accepting(["pattern", "decoder"])
+    'allow_loss=["pattern", "decoder"]'
+    """
+    return "allow_loss=[" + ", ".join(f'"{each}"' for each in losses) + "]"

@@ -208,6 +208,16 @@ class PaddedBatch:
         return f"<{self.shape[0]:,} x {self.shape[1]:,} ids with their mask>"
 
 
+def _owned(column: Sequence[int]) -> Sequence[int]:
+    """Return a column that can be pickled."""
+    return array(column.format, column) if isinstance(column, memoryview) else column
+
+
+def _placed_again(ids: array[int], starts: Sequence[int], ends: Sequence[int], special: bytes) -> Placed:
+    starts, ends = (memoryview(each) if isinstance(each, array) else each for each in (starts, ends))
+    return Placed(memoryview(ids), starts, ends, special)
+
+
 def _rebuilt(ids: bytes, offsets: bytes) -> EncodedBatch:
     return EncodedBatch(memoryview(ids).cast("I"), memoryview(offsets).cast("Q"))
 
@@ -234,6 +244,13 @@ class Placed:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __hash__(self) -> int:
+        return hash((len(self.ids), self.special))  # as memory of numbers has none
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle and copy what memoryview refuses to."""
+        return _placed_again, (*map(_owned, (self.ids, self.starts, self.ends)), self.special)
 
 
 @dataclass(frozen=True, slots=True)

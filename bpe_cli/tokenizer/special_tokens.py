@@ -287,7 +287,7 @@ def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
         TypeError: if the value is neither a str nor an int.
     """
     if not isinstance(name, (str, int)):
-        raise wrong_type(side, "a str or an int", name)
+        name = _whole_number(name, side)  # type: ignore[unreachable]  # types are not checked
     if isinstance(name, str):
         bytes_of(name, side)
         for token in tokenizer.special_tokens:
@@ -303,6 +303,15 @@ def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
         f"`{side}` {name!r} is neither a special token of this tokenizer nor one of its ids",
         hint=known or "`with_special_tokens` adds one",
     )
+
+
+def _whole_number(value: object, side: Side) -> int:
+    """Return an id that is a number of NumPy's as one of Python's."""
+    from numbers import Integral
+
+    if not isinstance(value, Integral):
+        raise wrong_type(side, "a str or an int", value)
+    return int(value)
 
 
 def _has_token(tokenizer: AnyTokenizer, token_id: int) -> bool:

@@ -11,12 +11,22 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from bpe_cli import _core
-from bpe_cli.errors import InputError, UsageError
+from bpe_cli.errors import InputError, NoTokenError, UsageError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.cached import cached_property
-from bpe_cli.support.core_arguments import bytes_of, flag, list_of, one_of, pack, specials_of, whole_number
+from bpe_cli.support.core_arguments import (
+    bytes_of,
+    flag,
+    in_one_of,
+    list_of,
+    one_of,
+    pack,
+    specials_of,
+    whole_number,
+    wrong_type,
+)
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal, TypeVar, cast
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal, TypeVar, cast, overload
 from bpe_cli.tokenizer.engine import Text, sampling_of
 
 if TYPE_CHECKING:
@@ -157,11 +167,14 @@ class TextMethods(_core.Tokenizer):
         from bpe_cli.tokenizer.encoded import EncodedBatch
 
         documents, matcher, engine = list_of("texts", texts, "texts"), self._matcher(specials), self._tokenizer.engine
-        if sampling is None:
-            ids, ends = engine.encode_texts(documents, matcher, _threads(threads))
-        else:
-            block = Block.of([bytes_of(text, f"texts[{place}]") for place, text in enumerate(documents)])
-            ids, ends = engine.encode(block, matcher, _threads(threads), sampling_of(sampling))
+        try:
+            if sampling is None:
+                ids, ends = engine.encode_texts(documents, matcher, _threads(threads))
+            else:
+                block = Block.of([bytes_of(text, f"texts[{place}]") for place, text in enumerate(documents)])
+                ids, ends = engine.encode(block, matcher, _threads(threads), sampling_of(sampling))
+        except NoTokenError as error:
+            raise in_one_of(documents, error, lambda text: engine.encode_text(text, matcher)) from error
         edges = self._edges(add_special_tokens, bos, eot)
         if max_tokens is not None:
             room = _room(max_tokens, edges)
@@ -274,15 +287,19 @@ class TextMethods(_core.Tokenizer):
         if isinstance(padding, bool):  # as Hugging Face's library spells it; it is no length
             padding = "longest" if padding else None
         if padding is not None:
-            if isinstance(padding, str):
-                one_of("padding", padding, ("longest",))
+            if isinstance(padding, str) and padding != "longest":
+                hint = "`padding=128` pads to 128 ids"  # type: ignore[unreachable]  # types are not checked
+                raise UsageError(f"padding must be 'longest' or a number of ids, not {padding!r}", hint=hint)
             length = None if isinstance(padding, str) else whole_number("padding", padding)
             multiple = None if pad_to_multiple_of is None else whole_number("pad_to_multiple_of", pad_to_multiple_of, 1)
             fill = Padding(length, padding_side, multiple, *self._filling(pad_id))
 
         def encoded(text: Text, name: str) -> Encoding:
             data = bytes_of(text, name)
-            placed = self._placed(data, matcher)
+            try:
+                placed = self._placed(data, matcher)
+            except NoTokenError as error:
+                raise error.within(name) from error
             spans = list(zip(placed.starts, placed.ends, strict=True))
             if isinstance(text, str):
                 characters = CharacterOffsets(data)
@@ -302,13 +319,17 @@ class TextMethods(_core.Tokenizer):
             return Encoding.of(placed.ids.tolist(), spans, tokens=shown, word_ids=words)
 
         prepared: list[tuple[Encoding, Encoding | None]] = []
-        for each in list_of("texts", texts, "texts"):
+        for place, each in enumerate(several := list_of("texts", texts, "texts")):
+            name = f"texts[{place}]"
+            if isinstance(each, list):  # as Hugging Face's library takes a pair
+                raise wrong_type(name, "a str or bytes, or a tuple of two", each)
             if not isinstance(each, tuple):
-                prepared.append((encoded(each, "texts"), None))
+                prepared.append((encoded(each, name), None))
             elif len(each) == 2:
-                prepared.append((encoded(each[0], "first text of a pair"), encoded(each[1], "second text of a pair")))
+                pair = f" text of {'a pair' if len(several) == 1 else name}"
+                prepared.append((encoded(each[0], f"first{pair}"), encoded(each[1], f"second{pair}")))
             else:
-                raise UsageError(f"a pair has two texts, and this one has {len(each)}")
+                raise UsageError(f"{name} has {len(each)} texts, and a pair has two")
         return prepare(
             prepared, post_processor=self._tokenizer.post_processor, truncation=truncation, padding=fill,
             add_special_tokens=flag("add_special_tokens", add_special_tokens),
@@ -363,7 +384,11 @@ class TextMethods(_core.Tokenizer):
         """
         documents, matcher = list_of("texts", texts, "texts"), self._matcher(specials)
         around = len(self._edges(add_special_tokens, None, None))
-        counts = self._tokenizer.engine.count_texts(documents, matcher, _threads(threads))
+        engine = self._tokenizer.engine
+        try:
+            counts = engine.count_texts(documents, matcher, _threads(threads))
+        except NoTokenError as error:
+            raise in_one_of(documents, error, lambda text: engine.encode_text(text, matcher)) from error
         return [count + around for count in counts] if around else counts.tolist()
 
     # -- where tokens lie ----------------------------------------------------------------------
@@ -435,9 +460,22 @@ class TextMethods(_core.Tokenizer):
             raise UsageError(f"overlap must be less than max_tokens, which is {max_tokens:,}, not {overlap:,}")
         return chunks(data, self._placed(data, matcher), max_tokens, overlap, break_at)
 
+    @overload
+    def truncate(
+        self, text: str, max_tokens: int, *, side: Literal["left", "right", "both"] = "right", specials: Specials = ()
+    ) -> str: ...
+    @overload
     def truncate(
         self,
-        text: str | bytes,
+        text: bytes | bytearray | memoryview,
+        max_tokens: int,
+        *,
+        side: Literal["left", "right", "both"] = "right",
+        specials: Specials = (),
+    ) -> bytes: ...
+    def truncate(
+        self,
+        text: Text,
         max_tokens: int,
         *,
         side: Literal["left", "right", "both"] = "right",
@@ -674,6 +712,48 @@ class TextMethods(_core.Tokenizer):
 
         return list(convert(cast("Any", self), path, format, allow_loss=allow_loss).files)
 
+    @overload
+    def apply_chat_template(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        tools: Sequence[Any] | None = None,
+        documents: Sequence[Any] | None = None,
+        chat_template: str | None = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
+        tokenize: Literal[True] = True,
+        specials: Specials = (),
+        **arguments: Any,
+    ) -> list[int]: ...
+    @overload
+    def apply_chat_template(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        tools: Sequence[Any] | None = None,
+        documents: Sequence[Any] | None = None,
+        chat_template: str | None = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
+        tokenize: Literal[False],
+        specials: Specials = (),
+        **arguments: Any,
+    ) -> str: ...
+    @overload
+    def apply_chat_template(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        tools: Sequence[Any] | None = None,
+        documents: Sequence[Any] | None = None,
+        chat_template: str | None = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
+        tokenize: bool,
+        specials: Specials = (),
+        **arguments: Any,
+    ) -> list[int] | str: ...
     def apply_chat_template(
         self,
         messages: Sequence[Mapping[str, Any]],

@@ -147,7 +147,7 @@ def train(
         TrainingError: if every language has chosen too often for the window.
     """
     if not options.languages:
-        raise UsageError("`parity` is for several corpora", hint="`corpora` names them")
+        raise UsageError("`parity` is for several corpora", hint="`corpus={NAME: ...}` names them")
     numbers = range(len(options.languages))
     try:
         trained, chosen_by = _core.train_parity(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import html
+import pickle
 import re
 from functools import cache
 
@@ -14,6 +16,7 @@ from bpe_cli.corpus import Source
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.compare import compare
 from bpe_cli.jobs.inspect import inspect
+from bpe_cli.reports.comparison.comparison import METRICS
 from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
 from bpe_cli.tokenizer.named_encodings import named
 from tests.cli_runner import call
@@ -125,3 +128,46 @@ def test_a_notebook_shows_the_page_in_a_frame(kind):
     assert page.startswith("<!doctype html>")
     assert "<script>alert" not in page
     assert "<table" in page
+
+
+@pytest.mark.parametrize("kind", ["text", "tokenizer", "comparison", "chat"])
+def test_reports_go_to_other_processes_and_are_copied(kind):
+    talk = '[{"role": "user", "content": "hello"}]'
+    value = bpe_cli.inspect("gpt-4", talk, chat=True) if kind == "chat" else report(kind)
+    for other in (pickle.loads(pickle.dumps(value)), copy.deepcopy(value)):
+        assert other == value
+        assert other.to_json() == value.to_json()
+        assert other.to_html() == value.to_html()
+
+
+@pytest.mark.parametrize("kind", ["text", "comparison"])
+def test_reports_are_hashed_by_their_values(kind):
+    assert hash(pickle.loads(pickle.dumps(report(kind)))) == hash(report(kind))
+
+
+def test_metrics_have_names():
+    found = report("comparison")
+    assert "| tokens/word |" in found.to_markdown(["tokens", "fertility"])
+    assert found.to_markdown(iter([METRICS["fertility"]])) == found.to_markdown(["fertility"])
+    assert "tokens/word" in found.to_latex(["fertility"])
+    assert "tokens/word" in found.to_html(metrics=["fertility"])
+    assert found.to_svg("inputs", metric="fertility") == found.to_svg("inputs", metric=METRICS["fertility"])
+    assert found.to_markdown(["all"]).count("|") > found.to_markdown().count("|")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda name: report("comparison").to_markdown([name]),
+        lambda name: report("comparison").to_latex([name]),
+        lambda name: report("comparison").to_html([name]),
+        lambda name: report("comparison").to_svg(metric=name),
+        lambda name: report("comparison").to_png(metric=name),
+    ],
+)
+def test_a_metric_that_there_is_not_is_named(call):
+    with pytest.raises(UsageError, match="^there is no metric 'fertilty'$") as caught:
+        call("fertilty")
+    assert caught.value.hint == "did you mean fertility?"
+    with pytest.raises(TypeError, match="^metrics? must be a (list of names|str), not int$"):
+        call(3)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import operator
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -315,6 +317,50 @@ def test_messages_name_what_there_is_in_the_library(call, message, hint):
     with pytest.raises(BpeError, match=message) as caught:
         call()
     assert hint is None or caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda missing: bpe_cli.encode_files("gpt2", missing, "x"),
+        lambda missing: bpe_cli.encode_files("gpt2", missing, "x", to="chunks", size=2),
+        lambda missing: bpe_cli.encode_files("gpt-4", missing, "x", documents="jsonl", chat=True),
+        lambda missing: bpe_cli.segment_files("gpt2", missing, "x"),
+        lambda missing: bpe_cli.decode_files("gpt2", missing, "x"),
+        lambda missing: bpe_cli.train(missing, vocab_size=300),
+        lambda missing: bpe_cli.train([missing], vocab_size=300),
+        lambda missing: bpe_cli.prepare("gpt2", missing, "x"),
+    ],
+)
+def test_a_missing_file_is_no_reason_to_name_an_argument_that_a_call_lacks(call, tmp_path):
+    with pytest.raises(BpeError, match="no such file") as caught:
+        call(tmp_path / "nofile-here")
+    assert caught.value.hint is None
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: bpe_cli.train({"a": ["x"]}, vocab_size=300, weights={"b": 2}),
+        lambda: bpe_cli.train(["x"], vocab_size=300, weights={"b": 2}),
+        lambda: bpe_cli.train(["x"], vocab_size=300, alpha=0.3),
+        lambda: bpe_cli.train(["x"], vocab_size=300, parity="base"),
+    ],
+)
+def test_corpora_are_named_by_the_argument_that_there_is(call):
+    with pytest.raises(BpeError) as caught:
+        call()
+    assert caught.value.hint is None or "`corpora`" not in caught.value.hint
+
+
+def test_a_hint_at_losses_is_an_argument_that_is_taken(tmp_path):
+    lossy = bpe_cli.load("cl100k_base")
+    for write in (lossy.save, lambda *args, **named: bpe_cli.convert(lossy, *args, **named).files):
+        with pytest.raises(BpeError) as caught:
+            write(tmp_path / "pair", "vocab-merges")
+        losses = ast.literal_eval(re.search("`allow_loss=([^`]+)`", caught.value.hint)[1])
+        assert losses == ["pattern"]
+        assert write(tmp_path / "pair", "vocab-merges", allow_loss=losses)
 
 
 def test_results_of_calls(tmp_path):

@@ -21,7 +21,7 @@ from bpe_cli.formats.proof.comparing import SAME, Ids, Law, difference, encode, 
 from bpe_cli.stages import SpaceMarksDecoder
 from bpe_cli.stages.spelling import NORMAL
 from bpe_cli.support.fast_dataclass import replace
-from bpe_cli.support.messages import quote, reason_of
+from bpe_cli.support.messages import accepting, quote, reason_of
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.post_processor import process
 
@@ -75,7 +75,7 @@ def _way_out(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> str 
     words = {any(isinstance(stage, SpaceMarksDecoder) for stage in each.decoder) for each in (ours, theirs)}
     if EDGES in losses or len(words) == 1 or _first_but(ours, theirs, losses | {EDGES}) is not None:
         return None
-    return f'write bpe.json, which holds everything (`format="bpe.json"`), or agree to lose it: `allow_loss="{EDGES}"`'
+    return f'write bpe.json, which holds everything (`format="bpe.json"`), or agree to lose it: `{accepting([EDGES])}`'
 
 
 def read_back(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -141,7 +142,7 @@ def put_together(
     return Comparison(
         tuple(labels), vocab_sizes, tuple(rows), total, tuple(passages), baseline=baseline, settings=settings,
         fingerprints=() if settings is None else tuple(map(fingerprint, tokenizers)),
-        frequencies=tuple(tally.total.frequencies for tally in tallies),
+        frequencies=tuple(array("Q", tally.total.frequencies.tobytes()) for tally in tallies),
         lengths=tuple(length_ranges(tally.total.length_bits) for tally in tallies),
     )  # fmt: skip
 

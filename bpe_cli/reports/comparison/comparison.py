@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -149,7 +150,7 @@ class Comparison:
     baseline: int = 0
     fingerprints: tuple[str, ...] = ()
     settings: Settings | None = None
-    frequencies: tuple[memoryview, ...] = field(default=(), compare=False, repr=False)
+    frequencies: tuple[array[int], ...] = field(default=(), compare=False, repr=False)
     lengths: tuple[tuple[LengthRange, ...], ...] = field(default=(), compare=False, repr=False)
 
     @property

@@ -53,13 +53,11 @@ class Sampling:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        from bpe_cli.support.core_arguments import one_of, wrong_type
+        from bpe_cli.support.core_arguments import one_of, plain_number
 
         one_of("way", self.way, ("dropout", "lasting-dropout", "segmentation"))
-        for name in ("number", "nbest", "seed"):
-            value, is_number = getattr(self, name), name == "number"
-            if not isinstance(value, (int, float) if is_number else int):
-                raise wrong_type(name, "a number" if is_number else "an int", value)
+        for name in ("number", "nbest", "seed"):  # as Python's own: NumPy's are neither written to JSON nor to the core
+            object.__setattr__(self, name, plain_number(name, getattr(self, name), whole=name != "number"))
         if self.way == "segmentation":
             if not 0 <= self.number < float("inf"):
                 raise UsageError(f"alpha must be 0 or more, not {self.number}")

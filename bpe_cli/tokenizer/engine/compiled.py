@@ -229,7 +229,7 @@ class Engine:
             else:
                 ids, ends = self._encoder.encode(block.data, block.ends, matcher, threads, block.continued)
         except ValueError as error:
-            raise self._failed(error, block.data) from error
+            raise self._failed(error, block.data, block.ends) from error
         return memoryview(ids), memoryview(ends)
 
     def encode_text(self, text: Text, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> list[int]:
@@ -273,7 +273,8 @@ class Engine:
         except (TypeError, UnicodeEncodeError):
             return None
         except ValueError as error:
-            raise self._failed(error, b"".join(map(bytes_of, texts))) from error
+            block = Block.of(map(bytes_of, texts))
+            raise self._failed(error, block.data, block.ends) from error
 
     def count(self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> memoryview:
         """Count the tokens of each document of a block (u64)."""
@@ -283,7 +284,7 @@ class Engine:
         try:
             return memoryview(self._encoder.count(block.data, block.ends, matcher, threads, block.continued))
         except ValueError as error:
-            raise self._failed(error, block.data) from error
+            raise self._failed(error, block.data, block.ends) from error
 
     def spans(
         self, data: bytes | memoryview, matcher: _core.SpecialMatcher | None, *, continued: bool = False
@@ -402,11 +403,13 @@ class Engine:
             is_plain = tiled and self._only_splits
             encoded = tally.encode(self._encoder if is_plain else self._staged, block, matcher, threads)
         except ValueError as error:
-            raise self._failed(error, block.data) from error
+            raise self._failed(error, block.data, block.ends) from error
         return None if encoded is None else (memoryview(encoded[0]), memoryview(encoded[1]))
 
-    def _failed(self, error: ValueError, data: bytes | memoryview) -> InputError:
-        return cannot_encode(error, data) if self._parts.model.byte_level else cannot_spell(error, data)
+    def _failed(self, error: ValueError, data: bytes | memoryview, ends: Sequence[int] = ()) -> InputError:
+        if self._parts.model.byte_level:
+            return cannot_encode(error, data, ends=ends)
+        return cannot_spell(error, data, ends)
 
     # -- text to pieces ------------------------------------------------------------------------
 

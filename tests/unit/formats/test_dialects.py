@@ -298,7 +298,7 @@ def test_edges_are_named_and_can_be_agreed_to():
     )
     with pytest.raises(FormatError, match="single and Hugging Face's library in double precision") as caught:
         to_hugging_face(tokenizer)
-    assert f'`allow_loss="{EDGES}"`' in caught.value.hint
+    assert f'`allow_loss=["{EDGES}"]`' in caught.value.hint
     written = to_hugging_face(tokenizer, AGREED)
     assert written.encode(" a  b x") == tokenizer.encode(" a  b x")
     assert not written.model.single_precision

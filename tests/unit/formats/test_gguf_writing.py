@@ -204,7 +204,7 @@ def test_losses_have_their_names(read, make):
     for name, changed in cases.items():
         with pytest.raises(FormatError) as caught:
             gguf.dump(changed)
-        assert f'`allow_loss="{name}"`' in caught.value.hint
+        assert f'`allow_loss=["{name}"]`' in caught.value.hint
         assert gguf.loads(gguf.dump(changed, frozenset({name}))[""]).vocab_size == tokenizer.vocab_size
     bert = '{"type":"BertProcessing","sep":["</s>",2],"cls":["<s>",1]}'
     again = gguf.loads(gguf.dump(replace(tokenizer, post_processor=bert), frozenset(LOSSES))[""])

@@ -36,11 +36,11 @@ def test_each_stage_is_a_loss_by_its_name(name):
     others = frozenset({"pattern", "ids"})
     with pytest.raises(FormatError) as caught:
         dump(STAGED, others)
-    assert caught.value.hint.endswith('`allow_loss="pre-tokenizer,normalizer,decoder"`')
+    assert caught.value.hint.endswith('`allow_loss=["pre-tokenizer", "normalizer", "decoder"]`')
     for stage in STAGES:
         with pytest.raises(FormatError) as caught:
             dump(STAGED, others | STAGES - {stage})
-        assert caught.value.hint.endswith(f'`allow_loss="{stage}"`')
+        assert caught.value.hint.endswith(f'`allow_loss=["{stage}"]`')
 
 
 @pytest.mark.parametrize("name", [*FORMATS_OF_BYTES, "tekken"])
