@@ -48,14 +48,12 @@ class BbpeTrained(Trained):
     Attributes:
         merge_counts: How often each merge's pair occurred when it was chosen (u64).
         exhausted: Whether it stopped because no pair was left that is frequent enough.
-        alphabet_size: How many tokens are single bytes.
         chosen_by: With ``parity``, the number of the language that chose each merge (u32); ``parity.NO_LANGUAGE`` for a
             merge that was given, or that all chose together.
     """
 
     merge_counts: memoryview = field(kw_only=True)
     exhausted: bool = field(kw_only=True)
-    alphabet_size: int = field(kw_only=True)
     chosen_by: memoryview | None = field(kw_only=True, default=None)
 
 
@@ -300,7 +298,6 @@ class Bbpe(Trainer[BbpeOptions]):
                 shortfall if exhausted else None,
                 merge_counts=memoryview(trained.counts)[:number],
                 exhausted=exhausted,
-                alphabet_size=len(symbols),
                 chosen_by=None if chosen_by is None else memoryview(chosen_by)[:number],
             )
 
