@@ -1,10 +1,15 @@
-"""``train``, as programs call it: on texts or files, with the options of the algorithms as keywords."""
+"""``train``, as programs call it: on texts or files, with the options of the algorithms as keywords.
+
+Length: half of it is one signature, which three overloads repeat, and what each of its arguments means.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
+from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from bpe_cli.errors import UsageError
@@ -19,6 +24,7 @@ from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, pair_of, w
 from bpe_cli.support.listening import SILENCE, Listener, heard
 from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.trainers import trainer_for
+from bpe_cli.trainers.base import Options, Trainer
 from bpe_cli.trainers.base import sample as sampled
 from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY
 
@@ -203,13 +209,7 @@ def train(
         TrainingError: if there is no text, or the vocabulary is too small for its initial tokens.
         InputError: if a file cannot be read, or a text contains a lone surrogate.
     """
-    for name, value in (
-        ("algorithm", "" if algorithm is None else algorithm),
-        ("field", "text" if field is None else field),
-        ("member", member or ""),
-    ):
-        if not isinstance(value, str):
-            raise wrong_type(name, "a str", value)
+    _check_words(algorithm=algorithm, field=field, member=member)
     if documents is not None:
         one_of("documents", documents, ("whole", "lines", "jsonl"))
     threads = usable_threads(whole_number("threads", threads, 1))
@@ -229,13 +229,8 @@ def train(
         name = "share" if share is not None else "engine" if engine != "local" else "processes"
         raise UsageError(f"`{name}` needs `counts_dir`")
     named = corpus if isinstance(corpus, Mapping) else {}
-    for name, given, kind in (
-        ("weights", weights, "a dict of numbers by name"),
-        ("ratios", ratios, "a dict of numbers by name"),
-        ("development", development, "a dict of corpora by name"),
-    ):
-        if given is not None and not isinstance(given, Mapping):
-            raise wrong_type(name, kind, given)
+    _check_by_name("numbers", weights=weights, ratios=ratios)
+    _check_by_name("corpora", development=development)
     mixture = Mixture(
         {name: number_of(f"the weight of {name!r}", weight) for name, weight in (weights or {}).items()},
         None if alpha is None else number_of("`alpha`", alpha),
@@ -250,63 +245,106 @@ def train(
     if counts_dir is not None and (named or drawn is not None):
         raise UsageError("`counts_dir` keeps counts of all documents of one corpus", hint="leave it out")
 
-    def source_of(items: Iterator[object]) -> Source:
-        from bpe_cli.corpus import Source
-
-        return Source(tuple(map(_path, items)), documents=documents or "whole", field=field, member=member)
-
+    each = _Each(made, trainer, documents, field, member, max_memory, threads, listener)
     # What is measured at the end is looked into now: training may take hours.
-    text = None if held_out is None else _held_out(held_out, source_of, several=len(wanted or ()) > 1)
+    text = None if held_out is None else _held_out(held_out, each.source, several=len(wanted or ()) > 1)
     dimension = None if d_model is None else whole_number("d_model", d_model, 1)
 
-    def counted_in(one: object, drawn: Sampled | None = drawn) -> Counted:
-        first, items = _looked_into(one)
-        if isinstance(first, os.PathLike):
-            return count_corpus(
-                source_of(items), made, max_memory=max_memory, threads=threads, sampled=drawn, listener=listener
-            )
-        blocks = _blocks(items, trainer.takes_lines(made))
-        chosen = blocks if drawn is None else sampled(blocks, drawn.size, drawn.seed)
-        return count_within(trainer, chosen, made, max_memory=max_memory, threads=threads, listener=listener)
-
     if are_chosen(made):
-        training = ((name, counted_in(one)) for name, one in named.items())
-        tuned = ((name, counted_in(one, None)) for name, one in (development or {}).items())
+        training = ((name, each.counted(one, drawn)) for name, one in named.items())
+        tuned = ((name, each.counted(one)) for name, one in (development or {}).items())
         counted = by_language(training, tuned, list(named), max_memory, listener=listener)
     elif named:
-        each = ((name, counted_in(one)) for name, one in named.items())
-        counted = mixed(each, mixture, made, max_memory, listener=listener)
+        several = ((name, each.counted(one, drawn)) for name, one in named.items())
+        counted = mixed(several, mixture, made, max_memory, listener=listener)
     elif counts_dir is not None:
-        first, items = _looked_into(corpus)
-        if not isinstance(first, os.PathLike):
-            raise UsageError("`counts_dir` is for files, and the corpus is texts", hint="write them to a file")
-        from bpe_cli.jobs.count_parts import add_up, count_parts
-        from bpe_cli.jobs.parts import Share
-        from bpe_cli.jobs.parts.doing import PartsFolder
+        from bpe_cli.jobs.count_parts import add_up
 
-        place = PartsFolder(os.fsdecode(counts_dir), None if share is None else Share(*pair_of("share", share)))
-        source = source_of(items)
-        count_parts(source, made, place, max_memory=max_memory, engine=runner, listener=listener)
+        place = each.count_parts(corpus, counts_dir, share, runner)
         if share is not None:
             return None
-        counted, made = add_up(place.path, made, max_memory, engine=runner, listener=listener)
+        counted, made = add_up(place, made, max_memory, engine=runner, listener=listener)
     else:
-        counted = counted_in(corpus)
+        counted = each.counted(corpus, drawn)
     counts = in_memory(counted, max_memory)
     if wanted is None:
         tokenizer = trainer.train(counts, made, threads=threads).tokenizer
         _check_target(tokenizer, target)
         return tokenizer
-    several = list(trained_sizes(counts, made, wanted, threads=threads, listener=listener))
-    tokenizers = {size: trained.tokenizer for size, trained in zip(wanted, several, strict=True)}
+    sized = list(trained_sizes(counts, made, wanted, threads=threads, listener=listener))
+    tokenizers = {size: trained.tokenizer for size, trained in zip(wanted, sized, strict=True)}
     for tokenizer in tokenizers.values():
         _check_target(tokenizer, target)
     from bpe_cli.results import SizesReport
 
     if text is None:
         return SizesReport(tokenizers)
-    curve = measured_curve(zip(wanted, several, strict=True), text, dimension, threads=threads, listener=listener)
+    curve = measured_curve(zip(wanted, sized, strict=True), text, dimension, threads=threads, listener=listener)
     return SizesReport(tokenizers, curve)
+
+
+@dataclass(frozen=True, slots=True)
+class _Each:
+    """What is the same for each corpus that is counted: see ``train``."""
+
+    options: Options
+    trainer: Trainer[Any]
+    documents: Documents | None
+    field: str | None
+    member: str | None
+    max_memory: int
+    threads: int
+    listener: Listener
+
+    def source(self, items: Iterator[object]) -> Source:
+        """Return where files are read."""
+        from bpe_cli.corpus import Source
+
+        paths = tuple(map(_path, items))
+        return Source(paths, documents=self.documents or "whole", field=self.field, member=self.member)
+
+    def counted(self, corpus: object, drawn: Sampled | None = None) -> Counted:
+        """Count texts or files, all or some drawn from them."""
+        options, max_memory, threads, listener = self.options, self.max_memory, self.threads, self.listener
+        first, items = _looked_into(corpus)
+        if isinstance(first, os.PathLike):
+            return count_corpus(
+                self.source(items), options, max_memory=max_memory, threads=threads, sampled=drawn, listener=listener
+            )
+        blocks = _blocks(items, self.trainer.takes_lines(options))
+        chosen = blocks if drawn is None else sampled(blocks, drawn.size, drawn.seed)
+        return count_within(self.trainer, chosen, options, max_memory=max_memory, threads=threads, listener=listener)
+
+    def count_parts(
+        self, corpus: object, folder: str | os.PathLike[str], share: tuple[int, int] | None, engine: Engine
+    ) -> str:
+        """Count the parts of files, or a share of them, into a folder; return its path."""
+        first, items = _looked_into(corpus)
+        if not isinstance(first, os.PathLike):
+            raise UsageError("`counts_dir` is for files, and the corpus is texts", hint="write them to a file")
+        from bpe_cli.jobs.count_parts import count_parts
+        from bpe_cli.jobs.parts import Share
+        from bpe_cli.jobs.parts.doing import PartsFolder
+
+        place = PartsFolder(os.fsdecode(folder), None if share is None else Share(*pair_of("share", share)))
+        count_parts(
+            self.source(items), self.options, place, max_memory=self.max_memory, engine=engine, listener=self.listener
+        )
+        return place.path
+
+
+def _check_words(**given: object) -> None:
+    """Check that arguments are texts, or None."""
+    for name, value in given.items():
+        if not isinstance(value, (str, NoneType)):
+            raise wrong_type(name, "a str", value)
+
+
+def _check_by_name(what: str, **given: object) -> None:
+    """Check that arguments are mappings from names, or None."""
+    for name, value in given.items():
+        if not isinstance(value, (Mapping, NoneType)):
+            raise wrong_type(name, f"a dict of {what} by name", value)
 
 
 def _sizes_of(sizes: Sequence[int], options: dict[str, Any]) -> tuple[int, ...]:

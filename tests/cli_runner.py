@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import io
+import math
 import os
 import select
 import signal
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
 
+from bpe_cli.cli import console, progress
 from bpe_cli.cli.app import main
 from tests.needs import NO_TERMINAL, skip
 
@@ -104,6 +106,9 @@ def call(
         mock.patch.multiple(sys, stdin=streams[0], stdout=streams[1], stderr=streams[2]),
         mock.patch.dict(os.environ, surroundings(env), clear=True),
         contextlib.chdir(cwd or os.curdir),
+        # On a machine that is busy a run takes long, and says so.
+        mock.patch.object(console, "LONG", math.inf),
+        mock.patch.object(progress, "SECONDS_BETWEEN_LINES", math.inf),
     ):
         status = main([*map(str, args)])
         for stream in streams[1:]:

@@ -30,11 +30,9 @@ class Layout:
         of: The encoding that the layout was made for: it has the tokens, or is the one whose ids ``added`` are.
         added: Special tokens that it brings along to that encoding, with their ids.
         marks_generation: Whether it says what the model generates: it does.
-        asks_the_date: Whether it writes what day it is: it does not.
     """
 
     marks_generation = True
-    asks_the_date = False
 
     write: Callable[[Writer, Conversation, bool], None]
     tokens: tuple[str, ...]
@@ -81,12 +79,12 @@ class Layout:
         return [token for token in self.tokens if token.encode() not in present]
 
 
-def _write_turn(writer: Writer, message: Mapping[str, Any], where: str, end: str) -> None:
+def _write_turn(writer: Writer, message: Mapping[str, Any], where: str) -> None:
     """Write the text of a message and the end of its turn, which the model writes if it is its own."""
     is_models = message["role"] in ASSISTANTS
     if is_models:
         writer.begin_generated()
-    writer.message(text_of(message, where)).template(end)
+    writer.message(text_of(message, where)).template("<|im_end|>")
     if is_models:
         writer.end_generated()
 
@@ -94,7 +92,7 @@ def _write_turn(writer: Writer, message: Mapping[str, Any], where: str, end: str
 def _write_chatml(writer: Writer, conversation: Conversation, prompt: bool) -> None:
     for where, message in _plain_messages(conversation, "chatml"):
         writer.template("<|im_start|>").role(message["role"]).template("\n")
-        _write_turn(writer, message, where, "<|im_end|>")
+        _write_turn(writer, message, where)
         writer.template("\n")
     if prompt:
         writer.template("<|im_start|>assistant\n")
@@ -103,7 +101,7 @@ def _write_chatml(writer: Writer, conversation: Conversation, prompt: bool) -> N
 def _write_separated(writer: Writer, conversation: Conversation, prompt: bool) -> None:
     for where, message in _plain_messages(conversation, "gpt-4-32k"):
         writer.template("<|im_start|>").role(message["role"]).template("<|im_sep|>")
-        _write_turn(writer, message, where, "<|im_end|>")
+        _write_turn(writer, message, where)
     if prompt:
         writer.template("<|im_start|>assistant<|im_sep|>")
 

@@ -92,11 +92,6 @@ class ChatTemplate:
         _ = self._template  # compiling it shows
         return self._sandbox.marks_generation
 
-    @property
-    def asks_the_date(self) -> bool:
-        """Whether the template may write what day it is."""
-        return "strftime_now" in self._source
-
     def render(self, conversation: Conversation, *, add_generation_prompt: bool) -> Traced:
         """Return the text of a conversation, and who wrote which of its characters.
 

@@ -417,6 +417,26 @@ class Counts:
         """
         return parts_folder("--counts-dir", self.counts_dir, self)
 
+    def check(self, documents: options.Documents) -> None:
+        """Check that counts can be read and written as it is asked.
+
+        Raises:
+            UsageError: if not.
+        """
+        from bpe_cli.sinks.naming import check_name
+
+        for name, path in (
+            ("--counts-out", self.counts_out),
+            *(("--from-counts", each) for each in self.from_counts or ()),
+        ):
+            if path == "-":
+                raise UsageError(f"{name} names a file: counts cannot be piped", hint="./- is a file of that name")
+        check_name("--counts-out", self.counts_out, "counts", (".counts",))
+        if self.from_counts and (documents.inputs or documents.text is not None):
+            raise UsageError("--from-counts replaces the corpus: give one or the other")
+        if self.from_counts and self.counts_dir is not None:
+            raise UsageError("--from-counts and --counts-dir cannot be used together")
+
 
 _MOST_DIGITS = 100  # what does not fit is refused by name later
 _ANY_SIZE = 1 << 20  # for counting, which no size of the vocabulary changes
@@ -469,7 +489,6 @@ def run(
     from bpe_cli.engines import engine_named
     from bpe_cli.jobs.train import TrainJob, train_file
     from bpe_cli.jobs.train_options import check_compat
-    from bpe_cli.sinks.naming import check_name
     from bpe_cli.support.ordered_threads import usable_threads
     from bpe_cli.trainers import trainer_of
     from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY
@@ -503,17 +522,7 @@ def run(
     )  # fmt: skip
     if output is None and not counting_only and not shows and sys.stdout.isatty():
         raise UsageError("a tokenizer cannot be written to a terminal", hint="name a file: -o tokenizer.json")
-    for name, path in (
-        ("--counts-out", counts.counts_out),
-        *(("--from-counts", each) for each in counts.from_counts or ()),
-    ):
-        if path == "-":
-            raise UsageError(f"{name} names a file: counts cannot be piped", hint="./- is a file of that name")
-    check_name("--counts-out", counts.counts_out, "counts", (".counts",))
-    if counts.from_counts and (documents.inputs or documents.text is not None):
-        raise UsageError("--from-counts replaces the corpus: give one or the other")
-    if counts.from_counts and folder is not None:
-        raise UsageError("--from-counts and --counts-dir cannot be used together")
+    counts.check(documents)
     is_there = folder is not None and not documents.inputs and documents.text is None
     reads_none = (counts.from_counts or (is_there and not corpora.language)) and not (held_out.valid or parity.dev)
     if reads_none and (idle := given_in(documents, but=("inputs", "text"))):

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import FormatError, UsageError
@@ -107,7 +108,7 @@ def convert(
         OutputError: if a file cannot be written.
         TypeError: if an argument has the wrong type.
     """
-    from bpe_cli.formats import check_beside, dump, left_behind, rehearse
+    from bpe_cli.formats import check_beside, left_behind, rehearse
     from bpe_cli.surgery import Operation, chained, skeleton, with_special_tokens
 
     path = _path(output)
@@ -116,27 +117,16 @@ def convert(
     operation = source if isinstance(source, Operation) else None
     if isinstance(source, Operation):
         source = source.tokenizer
-    if not isinstance(source, (str, os.PathLike, Tokenizer)):
-        raise wrong_type("source", "a Tokenizer, what changed one, a str or a path", source)
-    if change is not None and not isinstance(change, Change):
-        raise wrong_type("change", "a Change", change)
-    if id_map is not None and not isinstance(id_map, (str, os.PathLike)):
-        raise wrong_type("id_map", "a str or a path", id_map)
-    map_path: str | None = None
-    if operation is not None and change is None:
-        map_path = Change(id_map=None if id_map is None else os.fsdecode(id_map)).map_path(path)
-    elif operation is not None or id_map is not None:
-        raise UsageError("id_map needs a tokenizer that was changed")
-    elif change is not None:
-        map_path = change.map_path(path)
+    _check_types(source, change, id_map)
+    map_path = _map_path(path, operation, change, id_map)
     if stdout is not None and map_path == f"{_STDOUT}.ids.json":
         raise UsageError("the map of ids needs a name when the tokenizer goes to stdout", hint="give `id_map=FILE`")
     listener, streams = heard(listener), streams_of(streams)
-    if stdout is not None and not callable(getattr(stdout, "write", None)):
-        raise wrong_type("stdout", "a binary stream", stdout)
     if stdout is not None:
         from bpe_cli.sinks.stream import whole_stream
 
+        if not callable(getattr(stdout, "write", None)):
+            raise wrong_type("stdout", "a binary stream", stdout)
         stdout = whole_stream(stdout)
     to_stdout = stdout is not None and path == _STDOUT
     map_named = (change.id_map if change else id_map) is not None
@@ -145,10 +135,7 @@ def convert(
     kept = [*files_of(source), *(change.read_files if change else [])]
     check_kept(written, kept, streams)
     model = source if isinstance(source, Tokenizer) else load(source, pattern)
-    added = tuple(list_of("special_tokens", special_tokens, "special tokens"))
-    for each in added:
-        if not isinstance(each, SpecialToken):
-            raise wrong_type("special_tokens", "a collection of SpecialToken", each)
+    added = _special_tokens(special_tokens)
     adding = with_special_tokens(model, added) if added else None
     if adding is not None:
         model = adding.tokenizer
@@ -164,13 +151,7 @@ def convert(
         operation = change.apply(model, written, listener, streams)
         operation = operation if adding is None else chained(adding, operation)
         model = operation.tokenizer
-    try:
-        files = dump(model, chosen, losses)
-    except FormatError as error:
-        from bpe_cli.jobs.ways import hint_at_ways
-
-        error.hint = hint_at_ways(model, chosen, losses, error)
-        raise
+    files = _dumped(model, chosen, losses)
     paths = _places(files, path, map_place, stdout)
     check_kept([("`output`", place) for place in paths.values()], kept, streams)
     if not to_stdout:
@@ -182,6 +163,47 @@ def convert(
     _write(contents, folder, stdout)
     left, layout = tuple(left_behind(model, chosen)), _built_in_layout(source, model)
     return Converted(model, chosen, tuple(paths.values()), left, operation, map_path, layout)
+
+
+def _check_types(source: object, change: object, id_map: object) -> None:
+    if not isinstance(source, (str, os.PathLike, Tokenizer)):
+        raise wrong_type("source", "a Tokenizer, what changed one, a str or a path", source)
+    if not isinstance(change, (Change, NoneType)):
+        raise wrong_type("change", "a Change", change)
+    if not isinstance(id_map, (str, os.PathLike, NoneType)):
+        raise wrong_type("id_map", "a str or a path", id_map)
+
+
+def _map_path(
+    output: str, operation: Operation | None, change: Change | None, id_map: str | os.PathLike[str] | None
+) -> str | None:
+    """Return where the map of ids goes; None if ids stay what they are."""
+    if operation is not None and change is None:
+        return Change(id_map=None if id_map is None else os.fsdecode(id_map)).map_path(output)
+    if operation is not None or id_map is not None:
+        raise UsageError("`id_map` needs a tokenizer that was changed")
+    return None if change is None else change.map_path(output)
+
+
+def _special_tokens(given: Iterable[SpecialToken]) -> tuple[SpecialToken, ...]:
+    added = tuple(list_of("special_tokens", given, "special tokens"))
+    for each in added:
+        if not isinstance(each, SpecialToken):
+            raise wrong_type("special_tokens", "a collection of SpecialToken", each)
+    return added
+
+
+def _dumped(model: Tokenizer, chosen: str, losses: frozenset[str]) -> dict[str, bytes]:
+    """Return the files of a tokenizer; where a format cannot hold it, the hint names ways that can."""
+    from bpe_cli.formats import dump
+
+    try:
+        return dump(model, chosen, losses)
+    except FormatError as error:
+        from bpe_cli.jobs.ways import hint_at_ways
+
+        error.hint = hint_at_ways(model, chosen, losses, error)
+        raise
 
 
 def _built_in_layout(source: object, model: Tokenizer) -> str | None:

@@ -130,13 +130,11 @@ class Sink(ABC):
 
     Attributes:
         is_binary: Whether the output is not text (a terminal should not get it).
-        needs_ids: Whether ``write`` is wanted; if not, ``write_counts`` does with less.
         documents: How many documents are complete.
         tokens: How many ids were written, what stands around documents included: the only count there is.
     """
 
     is_binary: ClassVar[bool] = False
-    needs_ids: ClassVar[bool] = True
 
     def __init__(self, output: Output, tokenizer: Tokenizer, options: SinkOptions) -> None:
         self.output = output

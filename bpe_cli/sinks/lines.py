@@ -104,7 +104,6 @@ class CountSink(Sink):
     total, as ``wc`` does it; or all of it is one JSON object.
     """
 
-    needs_ids = False
     _so_far = 0  # tokens of the document that goes on from the block before
     _number = 0  # of the documents that were named
     _over = 0  # of them with more tokens than they may have

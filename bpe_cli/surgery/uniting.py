@@ -8,7 +8,7 @@ has a part in making it. So such tokens are left out, with the merges that they 
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, UsageError
@@ -21,6 +21,23 @@ from bpe_cli.surgery.operation import Operation, kept, used_ids
 from bpe_cli.tokenizer import Tokenizer
 
 _Triples = list[tuple[int, int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What becomes of the second's tokens, before merges tell which of the new ones are out of reach.
+
+    Attributes:
+        texts: The new tokens; their ids follow the first's.
+        new_ids: The ids of the second's tokens that the first has as ordinary ones, and of the new ones.
+        ids_of_added: The ids of those that are special or added in the first.
+        spelt_out: Texts that would spell out a byte token of the first.
+    """
+
+    texts: list[bytes]
+    new_ids: dict[int, int]
+    ids_of_added: dict[int, int]
+    spelt_out: list[bytes]
 
 
 def merge(first: Tokenizer, second: Tokenizer) -> Operation:
@@ -37,30 +54,8 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
     first, second = first.without_dead_merges(), second.without_dead_merges()
     ours, theirs = _mergeable_with(first.model, "first"), _mergeable_with(second.model, "second")
     _refuse_other_kind(ours, theirs)
-    size = first.vocab_size
-    texts: list[bytes] = []
-    new_ids: dict[int, int] = {}
-    there = ours.vocabulary.id_of
-    added = {token.content: token.token_id for token in first.special_tokens if there(token.content) is None}
-    ids_of_added: dict[int, int] = {}
-    without_text = textless(second, theirs)
-    our_bytes = byte_tokens(ours)
-    made = {product for _, _, product in theirs.merges}
-    spelt_out: list[bytes] = []
-    for token_id, content in theirs.vocabulary.items():
-        if token_id in without_text:
-            continue
-        if content in our_bytes and token_id in made:  # text that spells out a byte token is not that byte
-            spelt_out.append(content)
-            continue
-        if content in added:  # as an ordinary token it would be there twice, which no file can say
-            ids_of_added[token_id] = added[content]
-            continue
-        known = there(content)
-        if known is None:
-            known = size + len(texts)
-            texts.append(content)
-        new_ids[token_id] = known
+    taken = _taken_over(first, second, ours, theirs)
+    size, texts, new_ids = first.vocab_size, taken.texts, taken.new_ids
     pairs = {(left, right) for left, right, _ in ours.merges}
     further = [
         (new_ids[left], new_ids[right], new_ids[product])
@@ -86,7 +81,8 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
     texts = [text for new, text in enumerate(texts, size) if new not in gone]
     other_to_new: dict[int, int | None] = dict.fromkeys(used_ids(second))
     other_to_new.update((old, closed(new)) for old, new in new_ids.items() if new not in gone)
-    other_to_new.update(ids_of_added)
+    other_to_new.update(taken.ids_of_added)
+    our_bytes = byte_tokens(ours)
     other_to_new.update((old, our_bytes.get(content)) for content, old in byte_tokens(theirs).items())
     specials = _special_tokens(first, second, size, size + len(texts), other_to_new)
     unknown, unk_id = theirs.unk_id, ours.unk_id
@@ -94,22 +90,6 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
         other_to_new[unknown] = unk_id
     united = longer(ours, size, texts, Merges.from_pairs([*ours.merges, *further]))
     grown, notes = as_before(first.model, united, "merges of both")
-    ordinary = [token.content for token in second.special_tokens if _is_ordinary(first, token.content)]
-    if ordinary:
-        notes.append(
-            f"{first_few(ordinary)}: special in the second tokenizer, "
-            "and kept as the ordinary token that it is in the first"
-        )
-    kept_added = [theirs.vocabulary.token(each) for each in ids_of_added if each not in second.special_ids]
-    if kept_added:
-        notes.append(
-            f"{first_few(kept_added)}: ordinary in the second tokenizer, "
-            "and kept as the special or added token that it is in the first"
-        )
-    if spelt_out:
-        notes.append(f"{first_few(spelt_out)}: text in the second tokenizer, a byte in the first, and left out")
-    if (first.normalizer, first.pre_tokenizer) != (second.normalizer, second.pre_tokenizer):
-        notes.append("the two rewrite or cut text differently: the result does it as the first one does")
     summary = [plural(len(texts), "new token"), plural(len(further), "new merge"), f"{len(specials):,} special"]
     if lost:
         summary.append(f"{len(lost):,} left out that no text would become")
@@ -119,9 +99,55 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
         {token.token_id: encoded(first, token.content) or () for token in specials}
         | made_of(ours, united, range(size, size + len(texts))),
         tuple(summary),
-        tuple(notes),
+        (*notes, *_surprises(first, second, taken)),
         other_to_new,
     )
+
+
+def _taken_over(first: Tokenizer, second: Tokenizer, ours: Merging, theirs: Merging) -> _Taken:
+    """Tell which of the second's tokens the first has, which are new, and which stay out whatever merges say."""
+    there = ours.vocabulary.id_of
+    added = {token.content: token.token_id for token in first.special_tokens if there(token.content) is None}
+    without_text, our_bytes = textless(second, theirs), byte_tokens(ours)
+    made = {product for _, _, product in theirs.merges}
+    taken = _Taken([], {}, {}, [])
+    for token_id, content in theirs.vocabulary.items():
+        if token_id in without_text:
+            continue
+        if content in our_bytes and token_id in made:  # text that spells out a byte token is not that byte
+            taken.spelt_out.append(content)
+            continue
+        if content in added:  # as an ordinary token it would be there twice, which no file can say
+            taken.ids_of_added[token_id] = added[content]
+            continue
+        known = there(content)
+        if known is None:
+            known = first.vocab_size + len(taken.texts)
+            taken.texts.append(content)
+        taken.new_ids[token_id] = known
+    return taken
+
+
+def _surprises(first: Tokenizer, second: Tokenizer, taken: _Taken) -> list[str]:
+    """Return notes about tokens that are not in the result what they are in the second."""
+    notes = []
+    ordinary = [token.content for token in second.special_tokens if _is_ordinary(first, token.content)]
+    if ordinary:
+        notes.append(
+            f"{first_few(ordinary)}: special in the second tokenizer, "
+            "and kept as the ordinary token that it is in the first"
+        )
+    kept_added = [second.model.vocabulary.token(each) for each in taken.ids_of_added if each not in second.special_ids]
+    if kept_added:
+        notes.append(
+            f"{first_few(kept_added)}: ordinary in the second tokenizer, "
+            "and kept as the special or added token that it is in the first"
+        )
+    if taken.spelt_out:
+        notes.append(f"{first_few(taken.spelt_out)}: text in the second tokenizer, a byte in the first, and left out")
+    if (first.normalizer, first.pre_tokenizer) != (second.normalizer, second.pre_tokenizer):
+        notes.append("the two rewrite or cut text differently: the result does it as the first one does")
+    return notes
 
 
 def _mergeable_with(model: Model, which: str) -> Merging:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
@@ -48,20 +48,78 @@ class BbpeTrained(Trained):
     Attributes:
         merge_counts: How often each merge's pair occurred when it was chosen (u64).
         exhausted: Whether it stopped because no pair was left that is frequent enough.
-        alphabet_size: How many tokens are single bytes.
         chosen_by: With ``parity``, the number of the language that chose each merge (u32); ``parity.NO_LANGUAGE`` for a
             merge that was given, or that all chose together.
     """
 
     merge_counts: memoryview = field(kw_only=True)
     exhausted: bool = field(kw_only=True)
-    alphabet_size: int = field(kw_only=True)
     chosen_by: memoryview | None = field(kw_only=True, default=None)
 
 
 def _reserved(options: BbpeOptions, initial: list[bytes]) -> list[bytes]:
     """Return the products that would be written like special tokens, unless they are those (as with ``hf``)."""
     return [text for content in options.special_tokens if (text := from_visible(content)) and text not in initial]
+
+
+class _Learnt(NamedTuple):
+    """Merges that were learnt, and what their algorithm says of them.
+
+    Attributes:
+        training: The merges, and the tokens that they make.
+        switch: With ``superwords``, how many merges the first stage made, and how many the second took over.
+        chosen_by: With ``parity``, who chose each merge.
+    """
+
+    training: _core.BpeTraining
+    switch: tuple[int, int] | None = None
+    chosen_by: array[int] | None = None
+
+
+def _merging(
+    options: BbpeOptions, initial: list[bytes], symbols: list[int], vocab_size: int, mark: bytes
+) -> dict[str, Any]:
+    """Return what any algorithm is told about the merges to learn."""
+    return {
+        "initial": initial,
+        "symbols": symbols,
+        "vocab_size": vocab_size,
+        "min_frequency": options.minimum,
+        "tie": options.rules.tie,
+        "boundary_mark": mark,
+        "vetoes": {
+            "max_token_length": options.max_token_length,
+            "character_boundaries": options.character_boundaries,
+            "max_digits": options.max_digits,
+            "reserved": _reserved(options, initial),
+        },
+    }
+
+
+def _learn(
+    counts: _core.Counts, options: BbpeOptions, merging: dict[str, Any], progress: Progress | None, threads: int
+) -> _Learnt:
+    """Learn merges by the algorithm that the options ask for; ``merging`` is what all of them are told."""
+    if options.superwords:
+        training, made, taken_over = superwords.train(counts, options, merging, progress, threads)
+        return _Learnt(training, switch=(made, taken_over))
+    if options.parity:
+        training, chosen_by = parity.train(counts, options, merging, progress, threads)
+        return _Learnt(training, chosen_by=chosen_by)
+    return _Learnt(_core.train_bpe(counts, options_json(**merging), progress))
+
+
+def _shortfall(options: BbpeOptions, *, bounded: bool) -> str:
+    """Return why there are fewer tokens than were asked for: no pair was left."""
+    shortfall = no_pair(
+        options.minimum, unit="byte", max_token_length=options.max_token_length, max_digits=options.max_digits,
+        character_boundaries=options.character_boundaries, bounded=bounded,
+    )  # fmt: skip
+    if not options.parity:
+        return shortfall
+    if options.pass_over:
+        return f"{shortfall} in any language"
+    return f"{shortfall} in the language whose turn it is; `pass_over=yes` goes on with the others"
 
 
 def _check_size(options: BbpeOptions, initial: list[bytes], symbols: int) -> None:
@@ -244,51 +302,22 @@ class Bbpe(Trainer[BbpeOptions]):
             if not sizes:
                 return
         marked, mark = mark_pieces(counts, read_words(options.boundaries), options.boundary_mark)
-        common: dict[str, Any] = {
-            "initial": initial,
-            "symbols": symbols,
-            "vocab_size": max(sizes) - len(late),
-            "min_frequency": options.minimum,
-            "tie": options.rules.tie,
-            "boundary_mark": mark,
-            "vetoes": {
-                "max_token_length": options.max_token_length,
-                "character_boundaries": options.character_boundaries,
-                "max_digits": options.max_digits,
-                "reserved": _reserved(options, initial),
-            },
-        }
-        chosen_by: array[int] | None = None
-        switch: tuple[int, int] | None = None
-        if options.superwords:
-            trained, made, taken_over = superwords.train(marked, options, common, progress, threads)
-            switch = made, taken_over
-        elif options.parity:
-            trained, chosen_by = parity.train(marked, options, common, progress, threads)
-        else:
-            trained = _core.train_bpe(marked, options_json(**common), progress)
+        merging = _merging(options, initial, symbols, max(sizes) - len(late), mark)
+        learnt = _learn(marked, options, merging, progress, threads)
+        trained, chosen_by = learnt.training, learnt.chosen_by
         blob, bounds = trained.tokens()
         ends, merges = array("I", bytes(bounds)), array("I", bytes(trained.merges))
         given = len(parity.preloaded(options, initial)[0])
+        shortfall = _shortfall(options, bounded=bool(mark))
         for size in sizes:
-            learnt = size - len(late)
-            exhausted = learnt > len(ends)
-            number = len(merges) // 3 if exhausted else merges_within(merges[2::3], len(initial), learnt)
+            most = size - len(late)
+            exhausted = most > len(ends)
+            number = len(merges) // 3 if exhausted else merges_within(merges[2::3], len(initial), most)
             number = max(number, given)
-            own_ends = ends[:learnt]
+            own_ends = ends[:most]
             vocabulary = Vocabulary(blob[: own_ends[-1]], own_ends)
             named = specials | {content: vocabulary.size + place for place, content in enumerate(late)}
-            shortfall = no_pair(
-                options.minimum, unit="byte", max_token_length=options.max_token_length, max_digits=options.max_digits,
-                character_boundaries=options.character_boundaries, bounded=bool(mark),
-            )  # fmt: skip
-            if options.parity:
-                shortfall += (
-                    " in any language"
-                    if options.pass_over
-                    else (" in the language whose turn it is; `pass_over=yes` goes on with the others")
-                )
-            inside = () if switch is None else superwords.said_of(*switch, number)
+            inside = () if learnt.switch is None else superwords.said_of(*learnt.switch, number)
             yield BbpeTrained(
                 self._assemble(options, vocabulary, Merges(merges[: 3 * number]), named),
                 (
@@ -300,7 +329,6 @@ class Bbpe(Trainer[BbpeOptions]):
                 shortfall if exhausted else None,
                 merge_counts=memoryview(trained.counts)[:number],
                 exhausted=exhausted,
-                alphabet_size=len(symbols),
                 chosen_by=None if chosen_by is None else memoryview(chosen_by)[:number],
             )
 

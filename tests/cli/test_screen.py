@@ -159,6 +159,12 @@ def test_the_summary_agrees_with_the_record_beside_the_ids(options, around, desk
     assert done.err == f"1 part, 2 documents, {tokens} tokens{around} -> set/\n"
 
 
+def test_what_is_called_here_prints_the_same_on_a_slow_machine(monkeypatch, desk):
+    monkeypatch.setattr("bpe_cli.cli.console.LONG", 0)
+    done = call("encode", "-T", "low", "-t", "gpt2", "-o", "out.ids", cwd=desk)
+    assert done.err == "1 document, 1 token -> out.ids\n"
+
+
 def test_what_a_listener_measures():
     listener = ConsoleListener(quiet=True)
     with listener.task("encoding", 10) as advance:

@@ -282,7 +282,7 @@ def test_what_changed_a_tokenizer_is_written_with_its_map(text):
     assert bpe_cli.convert(pruned, "more.json", id_map="map.json").id_map == "map.json"
     assert Path("map.json").read_bytes() == pruned.id_map()
     assert bpe_cli.convert(pruned.tokenizer, "alone.json").id_map is None
-    with pytest.raises(UsageError, match="id_map needs a tokenizer that was changed"):
+    with pytest.raises(UsageError, match="`id_map` needs a tokenizer that was changed"):
         bpe_cli.convert("larger.json", "x.json", id_map="map.json")
 
 

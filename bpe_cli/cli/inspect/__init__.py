@@ -113,7 +113,6 @@ def run(
         _play(live, documents, (shown, conversations), reading, idle, screen)
         return
     tokenizer = live.only_tokenizer()
-    corpus, inputs, text, named = shown.corpus, documents.inputs, documents.text, False
     conversations.check_idle()
     if conversations.chat:
         from bpe_cli.cli.inspect.chat import show_chat
@@ -129,17 +128,12 @@ def run(
             raise UsageError("--pattern, --add-special and --inference need a tokenizer here", hint="name it with -t")
         show_data(data, None if tokenizer is None else reading.choice_of(tokenizer), shown, documents, screen)
         return
-    if shown.token or corpus:
-        tokenizer, inputs, named = _tokenizer_alone(tokenizer, inputs, text), None, True
-    elif tokenizer is None and text is None and inputs is not None and len(inputs) == 1:
-        # What an option reads as text is one, whatever it looks like; a name that is no file's is a tokenizer's.
-        named = not (os.path.lexists(inputs[0]) and given_in(documents)) and _is_tokenizer(inputs[0])
-        if named:
-            (tokenizer,), inputs = inputs, None
-    elif tokenizer is None and text is None and inputs:
-        _refuse_tokenizers(inputs)
+    corpus = shown.corpus
+    tokenizer, named = _subject(shown, documents, tokenizer)
+    if named:
+        documents = replace(documents, inputs=None)
     check_page_name(shown.html)
-    alone = text is None and not inputs and (named or not _stdin_has_text())
+    alone = documents.text is None and not documents.inputs and (named or not _stdin_has_text())
     if alone:
         shown = shown.for_tokenizer()
         if not corpus:
@@ -147,13 +141,7 @@ def run(
         _check_alone(shown, documents, special)
     else:
         shown = shown.for_text()
-        if option := shown.sectioned:
-            raise UsageError(
-                f"{option} is for a report on a tokenizer, and this is a text", hint=f"leave the text out, or {option}"
-            )
-        shown.check()
-        if shown.plot:
-            raise UsageError("--plot draws a tokenizer or a data set, and this is a text", hint="--table lists tokens")
+        _check_of_text(shown)
     pictures = shown.pictures(TOKENIZER_PICTURES[: 3 if corpus else 2] if alone else ())
     outputs = [*shown.outputs, *outputs_of(pictures)]
     check_outputs(outputs, stdout_taken="--json" if shown.json else None)
@@ -172,7 +160,7 @@ def run(
         used = replace(choice, way_out="to see it as text, name a tokenizer with -t") if named else choice
     done = inspect(
         used,
-        None if alone else replace(documents, inputs=inputs).source(),
+        None if alone else documents.source(),
         InspectOptions(
             specials=specials,
             stages=shown.stages or cutting is not None,
@@ -227,6 +215,32 @@ def _ids_in(shown: Shown, documents: options.Documents) -> str | None:
     from bpe_cli.datasets.inspect import is_data
 
     return inputs[0] if is_data(inputs[0]) else None
+
+
+def _subject(shown: Shown, documents: options.Documents, tokenizer: str | None) -> tuple[str | None, bool]:
+    """Return the tokenizer, and whether the report is on it: then it may stand in the place of an input."""
+    inputs, text = documents.inputs, documents.text
+    if shown.token or shown.corpus:
+        return _tokenizer_alone(tokenizer, inputs, text), True
+    if tokenizer is not None or text is not None or not inputs:
+        return tokenizer, False
+    if len(inputs) > 1:
+        _refuse_tokenizers(inputs)
+    # What an option reads as text is one, whatever it looks like; a name that is no file's is a tokenizer's.
+    elif not (os.path.lexists(inputs[0]) and given_in(documents)) and _is_tokenizer(inputs[0]):
+        return inputs[0], True
+    return None, False
+
+
+def _check_of_text(shown: Shown) -> None:
+    """Check that nothing is asked of a text that only reports on tokenizers or data sets have."""
+    if option := shown.sectioned:
+        raise UsageError(
+            f"{option} is for a report on a tokenizer, and this is a text", hint=f"leave the text out, or {option}"
+        )
+    shown.check()
+    if shown.plot:
+        raise UsageError("--plot draws a tokenizer or a data set, and this is a text", hint="--table lists tokens")
 
 
 def _check_alone(shown: Shown, documents: options.Documents, special: list[str] | None) -> None:

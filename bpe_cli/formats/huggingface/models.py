@@ -320,39 +320,51 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
         vocab = {text: token_id for text, token_id in vocab.items() if token_id not in apart}
     names |= {token.token_id: special_text(token) for token in tokenizer.special_tokens}
     unknown = None if model.unk_id is None else names[model.unk_id]
-    content: dict[str, Any] = {"type": type(model).__name__, "unk_token": unknown}
-    if isinstance(model, CharacterBpe):
-        content = {
-            "type": "SuffixBpe" if model.separate_suffix else "BPE",
-            "dropout": None,
-            "unk_token": unknown,
-            "continuing_subword_prefix": model.continuing_subword_prefix or None,
-            "end_of_word_suffix": model.end_of_word_suffix or None,
-            "fuse_unk": model.fuse_unk,
-            "byte_fallback": model.byte_fallback,
-            "ignore_merges": model.ignore_merges,
-        }
-        content |= {"whole_runs_of": model.whole_runs_of} if model.whole_runs_of else {}
-        return content | {"vocab": vocab, "merges": [(tokens[left], tokens[right]) for left, right, _ in model.merges]}
-    if isinstance(model, EventBpe):
-        return content | {
-            "fuse_unk": model.fuse_unk,
-            "byte_level": model.byte_level,
-            "ignore_merges": model.ignore_merges,
-            "vocab": vocab,
-            "events": events.write(model, tokens),
-        }
     if isinstance(model, WordLevel):
         # Hugging Face's library needs a name here, also of a token that is not there.
         missing = next(name for number in count() if (name := "<unk>" * (number + 1)) not in vocab)
-        content = {"type": "WordLevel", "vocab": vocab, "unk_token": unknown or missing}
+        content: dict[str, Any] = {"type": "WordLevel", "vocab": vocab, "unk_token": unknown or missing}
         return content | ({"fuse_unk": True} if model.fuse_unk else {})
+    if isinstance(model, CharacterBpe):
+        merges = [(tokens[left], tokens[right]) for left, right, _ in model.merges]
+        return _written_characters(model, unknown) | {"vocab": vocab, "merges": merges}
+    content = {"type": type(model).__name__, "unk_token": unknown} | _settings(model) | {"vocab": vocab}
+    return content | ({"events": events.write(model, tokens)} if isinstance(model, EventBpe) else {})
+
+
+def _written_characters(model: CharacterBpe, unknown: str | None) -> dict[str, Any]:
+    """Write merges of characters, but for their tokens and merges."""
+    content = {
+        "type": "SuffixBpe" if model.separate_suffix else "BPE",
+        "dropout": None,
+        "unk_token": unknown,
+        "continuing_subword_prefix": model.continuing_subword_prefix or None,
+        "end_of_word_suffix": model.end_of_word_suffix or None,
+        "fuse_unk": model.fuse_unk,
+        "byte_fallback": model.byte_fallback,
+        "ignore_merges": model.ignore_merges,
+    }
+    return content | ({"whole_runs_of": model.whole_runs_of} if model.whole_runs_of else {})
+
+
+def _settings(model: Model) -> dict[str, Any]:
+    """Write what a model has beside its tokens, in the order of the file."""
+    if isinstance(model, EventBpe):
+        return {
+            "fuse_unk": model.fuse_unk,
+            "byte_level": model.byte_level,
+            "ignore_merges": model.ignore_merges,
+        }
     if isinstance(model, WordPiece):
-        content["continuing_subword_prefix"] = model.continuing_subword_prefix
-        content["max_input_chars_per_word"] = model.max_input_chars_per_word
-    elif isinstance(model, LongestMatch):
-        content["left_to_right"] = model.left_to_right
-        content["end_of_word_suffix"] = model.end_of_word_suffix or None
+        return {
+            "continuing_subword_prefix": model.continuing_subword_prefix,
+            "max_input_chars_per_word": model.max_input_chars_per_word,
+        }
+    if isinstance(model, LongestMatch):
+        content: dict[str, Any] = {
+            "left_to_right": model.left_to_right,
+            "end_of_word_suffix": model.end_of_word_suffix or None,
+        }
         # What is as it always was is not written: older versions read it.
         if not model.separate_suffix:
             content["separate_suffix"] = False
@@ -360,17 +372,20 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
             content["continuing_subword_prefix"] = model.continuing_subword_prefix
         if model.frequencies is not None:
             content["frequencies"] = [int(count) for count in model.frequencies]
-    elif isinstance(model, FewestTokens):
-        content["fuse_unk"] = model.fuse_unk
-        content["end_of_word_suffix"] = model.end_of_word_suffix or None
-        content["separate_suffix"] = model.separate_suffix
-        content["continuing_subword_prefix"] = model.continuing_subword_prefix or None
-        content["max_input_chars_per_word"] = model.max_input_chars_per_word
-    elif isinstance(model, NGram):
-        content["n"] = model.n
-    elif not isinstance(model, (MaxMatch, GreedyCover)):
-        raise FormatError(f"tokenizer.json has no form for {ALGORITHMS[model.kind]}")
-    return content | {"vocab": vocab}
+        return content
+    if isinstance(model, FewestTokens):
+        return {
+            "fuse_unk": model.fuse_unk,
+            "end_of_word_suffix": model.end_of_word_suffix or None,
+            "separate_suffix": model.separate_suffix,
+            "continuing_subword_prefix": model.continuing_subword_prefix or None,
+            "max_input_chars_per_word": model.max_input_chars_per_word,
+        }
+    if isinstance(model, NGram):
+        return {"n": model.n}
+    if isinstance(model, (MaxMatch, GreedyCover)):
+        return {}
+    raise FormatError(f"tokenizer.json has no form for {ALGORITHMS[model.kind]}")
 
 
 def _apart(tokenizer: Tokenizer) -> set[int]:

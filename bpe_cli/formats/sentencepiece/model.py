@@ -149,21 +149,11 @@ def assemble(
     origin: Origin,
 ) -> Tokenizer:
     """Make a tokenizer of pieces and settings, as SentencePiece does; settings that are absent have their defaults."""
-    ids: dict[bytes, int] = {}
-    for number, (text, _, _) in enumerate(pieces):
-        if text in ids:
-            raise FormatError(f"{source}: the piece {quote(text)} appears twice, as {ids[text]} and {number}")
-        ids[text] = number
-    check_scores([score for _, score, _ in pieces], lambda number: pieces[number][0], source, single=True)
-    unknown = [number for number, (_, _, kind) in enumerate(pieces) if kind == UNKNOWN]
-    if len(unknown) != 1:
-        raise FormatError(f"{source} has {len(unknown)} unknown pieces; it is to have one")
+    unknown = _only_unknown(pieces, source)
     size = len(pieces)
     while pieces[size - 1][2] == CONTROL:  # as tokens that are added behind the others: those are in no model
         size -= 1
     vocabulary = Vocabulary.from_tokens(b"" if kind in (UNKNOWN, CONTROL) else text for text, _, kind in pieces[:size])
-    scores = array("d", (score for _, score, _ in pieces[:size]))
-    kinds = bytes(kind for _, _, kind in pieces[:size])
     setting = wire.number
     suffix = bool(setting(trainer, 24, 0))
     marks = SpaceMarks(
@@ -178,26 +168,9 @@ def assemble(
     if isinstance(charsmap, bytes) and (charsmap or has_runs(given)):
         tables = (Charsmap(base64.b64encode(charsmap).decode(), given),)
     surface = wire.text(trainer, 44, UNK_SURFACE)
-    model_type = setting(trainer, 3, UNIGRAM)
-    byte_fallback = bool(setting(trainer, 35, 0))
-    if byte_fallback and kinds.count(BYTE) != 256:
-        raise FormatError(f"{source} has byte_fallback, and {kinds.count(BYTE)} byte pieces; it is to have 256")
-    cuts: tuple[PreTokenizer, ...] = ()
-    model: Model
-    if model_type == CHAR:
-        check_characters(pieces, source)
-    if model_type in (UNIGRAM, CHAR):
-        model = Unigram(vocabulary, scores, unknown[0], byte_fallback, single_precision=True, kinds=kinds)
-    elif model_type == BPE:
-        model = ScoredBpe(vocabulary, scores, unknown[0], kinds, byte_fallback)
-    elif model_type == WORD:
-        if byte_fallback or UNUSED in kinds:
-            what = "with byte_fallback" if byte_fallback else f"whose piece {kinds.index(UNUSED)} is unused"
-            raise FormatError(f"{source}: a word model {what} is not run", hint="unigram and bpe models with it are")
-        model = WordLevel(vocabulary, unknown[0], fuse_unk=True)
-        cuts = (WORDS,)  # also where marks are at the ends of words: it is so in the library
-    else:
-        raise FormatError(f"{source}: the model is of a type that is not known ({model_type!r})")
+    model = _model(pieces[:size], vocabulary, unknown, trainer, source)
+    # Also where marks are at the ends of words: it is so in the library.
+    cuts: tuple[PreTokenizer, ...] = (WORDS,) if isinstance(model, WordLevel) else ()
     return Tokenizer(
         model,
         cuts,
@@ -214,6 +187,48 @@ def assemble(
         usage=Usage(roles=wire.roles(trainer, {text: (n, kind) for n, (text, _, kind) in enumerate(pieces)})),
         origin=origin,
     )
+
+
+def _only_unknown(pieces: list[sentencepiece_writing.Piece], source: str) -> int:
+    """Check pieces together, and return the number of the unknown one."""
+    ids: dict[bytes, int] = {}
+    for number, (text, _, _) in enumerate(pieces):
+        if text in ids:
+            raise FormatError(f"{source}: the piece {quote(text)} appears twice, as {ids[text]} and {number}")
+        ids[text] = number
+    check_scores([score for _, score, _ in pieces], lambda number: pieces[number][0], source, single=True)
+    unknown = [number for number, (_, _, kind) in enumerate(pieces) if kind == UNKNOWN]
+    if len(unknown) != 1:
+        raise FormatError(f"{source} has {len(unknown)} unknown pieces; it is to have one")
+    return unknown[0]
+
+
+def _model(
+    pieces: list[sentencepiece_writing.Piece],
+    vocabulary: Vocabulary,
+    unknown: int,
+    trainer: Mapping[int, int | bytes],
+    source: str,
+) -> Model:
+    """Make a model of the type that the trainer's settings name."""
+    scores = array("d", (score for _, score, _ in pieces))
+    kinds = bytes(kind for _, _, kind in pieces)
+    model_type = wire.number(trainer, 3, UNIGRAM)
+    byte_fallback = bool(wire.number(trainer, 35, 0))
+    if byte_fallback and kinds.count(BYTE) != 256:
+        raise FormatError(f"{source} has byte_fallback, and {kinds.count(BYTE)} byte pieces; it is to have 256")
+    if model_type == CHAR:
+        check_characters(pieces, source)
+    if model_type in (UNIGRAM, CHAR):
+        return Unigram(vocabulary, scores, unknown, byte_fallback, single_precision=True, kinds=kinds)
+    if model_type == BPE:
+        return ScoredBpe(vocabulary, scores, unknown, kinds, byte_fallback)
+    if model_type != WORD:
+        raise FormatError(f"{source}: the model is of a type that is not known ({model_type!r})")
+    if byte_fallback or UNUSED in kinds:
+        what = "with byte_fallback" if byte_fallback else f"whose piece {kinds.index(UNUSED)} is unused"
+        raise FormatError(f"{source}: a word model {what} is not run", hint="unigram and bpe models with it are")
+    return WordLevel(vocabulary, unknown, fuse_unk=True)
 
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:

@@ -79,7 +79,6 @@ class Sequences(ABC):
     """
 
     is_binary = True
-    needs_ids = True
 
     def __init__(
         self, sink: TakesRows, options: SequenceOptions, *, masked: bool = False, pieces: bool = False
