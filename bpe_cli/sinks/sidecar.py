@@ -136,24 +136,16 @@ def load_sidecar(path: str) -> Sidecar | None:
     Raises:
         InputError: if the sidecar cannot be read or is damaged, or belongs to a file of another length.
     """
-    from bpe_cli.support.safe_orjson import orjson
+    from bpe_cli.support.json_files import read_json
 
     place = sidecar_path(path)
-    try:
-        with open(place, "rb") as file:
-            content = orjson.loads(file.read())
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise cannot_read(place, error) from error
-    except orjson.JSONDecodeError as error:
-        raise InputError(f"{place}: invalid JSON: {error}") from error
-    return _checked(content, place)
+    content = read_json(place)
+    return None if content is None else _checked(content, show_path(place))
 
 
-def _checked(content: Any, place: str) -> Sidecar:
+def _checked(content: dict[str, Any], place: str) -> Sidecar:
     """Check what a sidecar says, member by member."""
-    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+    if content.get("schema") != SCHEMA:
         raise InputError(f"{place}: this is not a description of ids: its schema is not {SCHEMA!r}")
     if content.get("dtype") not in ("u16", "u32") or content.get("byteorder") != "little":
         raise InputError(f"{place}: the numbers must be u16 or u32, and little-endian")
@@ -195,8 +187,8 @@ def check_length(sidecar: Sidecar, path: str) -> None:
     size = os.path.getsize(path)
     if size != sidecar.width * sidecar.tokens:
         raise InputError(
-            f"{path} has {size:,} bytes, but {sidecar_path(path)} speaks of {sidecar.tokens:,} ids of {sidecar.width} "
-            "bytes",
+            f"{show_path(path)} has {size:,} bytes, but {show_path(sidecar_path(path))} speaks of {sidecar.tokens:,} "
+            f"ids of {sidecar.width} bytes",
             hint=ANOTHER_RUN,
         )
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import Any
 
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 from bpe_cli.support.messages import cannot_read, show_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
 _LARGEST = 1 << 30
 
