@@ -219,9 +219,6 @@ class Encoder:
     def encode_text(self, text: _Text, matcher: SpecialMatcher | None = None, threads: int = 1) -> list[int]:
         """Encode one text. Equal ids of several texts are the same objects."""
 
-    def count_text(self, text: _Text, matcher: SpecialMatcher | None = None) -> int:
-        """Count the tokens of one text."""
-
     def encode_texts(
         self, texts: Iterable[_Text], matcher: SpecialMatcher | None, threads: int
     ) -> tuple[U32Array, U64Array]:

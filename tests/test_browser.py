@@ -192,6 +192,7 @@ def test_enter_goes_to_the_row(browser):
         opened.page.focus("#t0-1")
         opened.page.keyboard.press("Enter")
         wait_for_anchor(opened.page, "r0-1")
+        assert opened.page.evaluate("document.querySelector(':target').id") == "r0-1"
         opened.assert_silent()
 
 

@@ -316,7 +316,7 @@ def run(
         bpe prepare --check dataset/
     """
     from bpe_cli.engines import engine_named
-    from bpe_cli.jobs.prepare import check, check_deep, estimate, finish, prepare
+    from bpe_cli.jobs.prepare import check_deep, estimate, prepare
 
     if parts.check and parts.finish:
         raise UsageError("--check and --finish cannot be used together", hint="--finish comes first")
@@ -333,22 +333,8 @@ def run(
         written = as_typed(written, "mask")
     in_sequences = in_sequences.without_idle_defaults()
     if (parts.check or parts.finish) and parts.deep is None:
-        word = "--check" if parts.check else "--finish"
-        if written.output is not None:
-            raise UsageError(
-                f"{word} takes the folder of the data set itself, not -o",
-                hint=f"bpe prepare {word} {show_path(written.output)}"
-                + ("; with --deep, the inputs and -o are named again" if parts.check else ""),
-            )
-        if len(inputs or ()) != 1:
-            raise UsageError(
-                f"{word} takes the folder of one data set", hint=f"for example: bpe prepare {word} dataset/"
-            )
         groups = (applied, written, in_sequences, conversations, parts, documents)
-        idle = given_in(*groups, but=("inputs", "check", "finish", "processes", "progress", "quiet"))
-        refuse_idle(idle, f"{word} looks at what is in the folder of a data set")
-        folder = (inputs or [""])[0]
-        _show(check(folder, listener) if parts.check else finish(folder), parts, listener)
+        _look(written.output, parts, inputs or [], groups, listener)
         return
     if written.output is None:
         raise UsageError("there is no folder for the data set", hint="-o FOLDER names one")
@@ -383,6 +369,26 @@ def run(
         streams=process_streams(),
     )
     _show(done, parts, listener, applied.counted_too)
+
+
+def _look(
+    output: str | None, parts: Parts, inputs: list[str], groups: tuple[object, ...], listener: WorkListener
+) -> None:
+    """Check what is in the folder of a data set, or finish it; all other options of the groups would do nothing."""
+    from bpe_cli.jobs.prepare import check, finish
+
+    word = "--check" if parts.check else "--finish"
+    if output is not None:
+        raise UsageError(
+            f"{word} takes the folder of the data set itself, not -o",
+            hint=f"bpe prepare {word} {show_path(output)}"
+            + ("; with --deep, the inputs and -o are named again" if parts.check else ""),
+        )
+    if len(inputs) != 1:
+        raise UsageError(f"{word} takes the folder of one data set", hint=f"for example: bpe prepare {word} dataset/")
+    idle = given_in(*groups, but=("inputs", "check", "finish", "processes", "progress", "quiet"))
+    refuse_idle(idle, f"{word} looks at what is in the folder of a data set")
+    _show(check(inputs[0], listener) if parts.check else finish(inputs[0]), parts, listener)
 
 
 def _job_options(

@@ -19,6 +19,7 @@ from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.prepare.sides import SIDES
 from bpe_cli.support.core_arguments import flag, list_of, whole_number, wrong_type
 from bpe_cli.support.fast_dataclass import replace
+from bpe_cli.support.messages import show_path
 
 if TYPE_CHECKING:
     import numpy as np
@@ -250,10 +251,12 @@ def _records_of(folder: str, manifest: Manifest, side: str | None) -> list[Recor
     settings = manifest.settings
     if "val" not in settings:
         if side is not None:
-            raise UsageError(f"{folder} is one set: it was made without `val`")
+            raise UsageError(f"{show_path(folder)} is one set: it was made without `val`")
         return manifest.records
     if side not in SIDES:
-        raise UsageError(f"{folder} holds two sets, and side names one of them", hint='side="train" or side="val"')
+        raise UsageError(
+            f"{show_path(folder)} holds two sets, and side names one of them", hint='side="train" or side="val"'
+        )
     return [record.only(side) for record in manifest.records]
 
 

@@ -12,7 +12,7 @@ from bpe_cli.jobs.files import STDOUT, Streams
 from bpe_cli.reports.data import DataReport, Facts, Row, measure
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import SILENCE, Listener
-from bpe_cli.support.messages import plural
+from bpe_cli.support.messages import plural, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.datasets import TokenDataset
@@ -189,7 +189,7 @@ def inspect_data(
     """
     options = options or DataOptions()
     if path != STDOUT and not os.path.lexists(path):
-        raise InputError(f"cannot read {path}: no such file")
+        raise InputError(f"cannot read {show_path(path)}: no such file")
     if path != STDOUT and os.path.isdir(path):
         return _of_folder(path, tokenizer, options, listener)
     return _of_file(path, tokenizer, options, listener, streams or Streams())
@@ -201,7 +201,7 @@ def _of_folder(path: str, tokenizer: AnyTokenizer | None, options: DataOptions, 
 
     plan = read_plan(path)
     if plan is None:
-        raise InputError(f"there is no data set in {path}", hint="bpe prepare makes one")
+        raise InputError(f"there is no data set in {show_path(path)}", hint="bpe prepare makes one")
     two = "val" in plan.settings
     data = TokenDataset(path, side="train" if two else None)
     if two:
@@ -235,7 +235,6 @@ def _of_file(
     from bpe_cli.sinks.base import ReadOptions
     from bpe_cli.sinks.read import READERS, kind_of
     from bpe_cli.sinks.sidecar import complete, is_as_described, load_sidecar
-    from bpe_cli.support.messages import show_path
 
     sidecar = None if path == STDOUT else load_sidecar(path)
     name, sha256 = (None, None) if sidecar is None else (sidecar.tokenizer_name, sidecar.tokenizer_sha256)

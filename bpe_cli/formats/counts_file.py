@@ -17,7 +17,7 @@ from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError, TrainingError
 from bpe_cli.formats.read_file import Node
 from bpe_cli.stages.counting import ALL_MEMORY, Cutting
-from bpe_cli.support.messages import cannot_read, quote
+from bpe_cli.support.messages import cannot_read, quote, show_path
 
 MAGIC = b'{"format":"bpe-counts"'
 MAX_HEADER_BYTES = 1 << 24
@@ -71,19 +71,20 @@ def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
     """Read counts, after checking their checksum."""
     import hashlib
 
+    name = show_path(path)
     try:
         with path.open("rb") as file:
             line = file.readline(MAX_HEADER_BYTES)
             if not sniff(line):
-                raise FormatError(f"{path} is not a counts file", hint="`bpe train --counts-out` writes them")
+                raise FormatError(f"{name} is not a counts file", hint="`bpe train --counts-out` writes them")
             if not line.endswith(b"\n"):
-                raise FormatError(f"{path}: the header is cut short")
+                raise FormatError(f"{name}: the header is cut short")
             payload = file.read()
     except MemoryError:
-        raise InputError(f"{path} does not fit into memory") from None
+        raise InputError(f"{name} does not fit into memory") from None
     except (OSError, ValueError) as error:
         raise cannot_read(path, error) from error
-    node = Node.parse(line, str(path))
+    node = Node.parse(line, name)
     node.only(*_KEYS)
     if node.get("version").value != 1:
         raise node.get("version").error("must be 1", hint="a newer version of this program may have written it")
@@ -97,17 +98,17 @@ def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
     pieces, total = node.get("pieces").integer(below=1 << 64), node.get("total").integer(below=1 << 64)
     if hashlib.sha256(payload).hexdigest() != node.get("sha256").text():
         raise FormatError(
-            f"{path}: the counts do not have the checksum that the header gives; they were changed or cut short"
+            f"{name}: the counts do not have the checksum that the header gives; they were changed or cut short"
         )
     try:
         counts = _core.Counts.load(payload, min(max_bytes, ALL_MEMORY))
     except _core.MemoryBoundError as error:
-        raise TrainingError(f"{path}: {error}", hint="give more memory with `max_memory`") from error
+        raise TrainingError(f"{name}: {error}", hint="give more memory with `max_memory`") from error
     except ValueError as error:
-        raise FormatError(f"{path}: {error}") from error
+        raise FormatError(f"{name}: {error}") from error
     if (counts.unique, counts.total) != (pieces, total):
         raise FormatError(
-            f"{path}: the header says {pieces:,} pieces, {total:,} with repetitions; "
+            f"{name}: the header says {pieces:,} pieces, {total:,} with repetitions; "
             f"the file has {counts.unique:,} and {counts.total:,}"
         )
     return cutting, counts
@@ -142,10 +143,10 @@ def add(total: _core.Counts, counts: _core.Counts, path: Path) -> None:
     try:
         total.merge(counts)
     except _core.MemoryBoundError as error:
-        raise TrainingError(f"{path}: {error}", hint="give more memory with `max_memory`") from error
+        raise TrainingError(f"{show_path(path)}: {error}", hint="give more memory with `max_memory`") from error
     except ValueError as error:
         raise FormatError(
-            f"{path}: with the files before it, {error}", hint="no corpus is that large: count again"
+            f"{show_path(path)}: with the files before it, {error}", hint="no corpus is that large: count again"
         ) from error
 
 
@@ -165,7 +166,7 @@ def load_each(paths: Iterable[Path], max_bytes: int) -> Iterator[tuple[Path, Cut
             ours, theirs = getattr(first[1], field), getattr(own, field)
             if ours != theirs:
                 raise FormatError(
-                    f"{first[0]} and {path} were not cut in the same way: {field} is "
+                    f"{show_path(first[0])} and {show_path(path)} were not cut in the same way: {field} is "
                     f"{_show(ours)} in the first and {_show(theirs)} in the second",
                     hint="counts can be added up only if all that decides about pieces is equal",
                 )

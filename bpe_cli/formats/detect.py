@@ -11,7 +11,7 @@ from pathlib import Path
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import counts_file
 from bpe_cli.formats.registry import FORMATS, OF_SEVERAL, Format, is_of_several, usual_names
-from bpe_cli.support.messages import cannot_read
+from bpe_cli.support.messages import cannot_read, show_path
 
 
 def identify(path: str | Path) -> str:
@@ -49,7 +49,7 @@ def locate(path: Path) -> tuple[Path, str]:
         if path.is_dir():
             path = _in_folder(path)
         if path.exists() and not path.is_file():
-            raise InputError(f"{path} is not a regular file", hint="save it to disk first")
+            raise InputError(f"{show_path(path)} is not a regular file", hint="save it to disk first")
         head = _head(path)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise cannot_read(path, error) from error

@@ -14,7 +14,7 @@ from bpe_cli.stages import Split
 from bpe_cli.stages.splitters import compile_splitter
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.support.messages import cannot_read, quote
+from bpe_cli.support.messages import cannot_read, quote, show_path
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Fact
 
@@ -28,13 +28,17 @@ def read(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             kind = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-            raise InputError(f"{path} is {kind}", hint="a tokenizer is read more than once: give a file on disk")
+            raise InputError(
+                f"{show_path(path)} is {kind}", hint="a tokenizer is read more than once: give a file on disk"
+            )
         if status.st_size > limit:
             shown = f"{limit >> 30} GiB" if limit >> 30 else f"{limit >> 20} MiB"
-            raise FormatError(f"{path} has {status.st_size:,} bytes; a tokenizer file may have {limit:,} ({shown})")
+            raise FormatError(
+                f"{show_path(path)} has {status.st_size:,} bytes; a tokenizer file may have {limit:,} ({shown})"
+            )
         return path.read_bytes()
     except MemoryError:
-        raise InputError(f"{path} does not fit into memory") from None
+        raise InputError(f"{show_path(path)} does not fit into memory") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise cannot_read(path, error) from error
 
@@ -53,12 +57,12 @@ def lies(path: Path, *, folder: bool = False) -> bool:
             return False
         if isinstance(error, FileNotFoundError):
             raise InputError(
-                f"{path} is a broken link", hint="the file was not completely fetched: fetch it again"
+                f"{show_path(path)} is a broken link", hint="the file was not completely fetched: fetch it again"
             ) from None
         raise cannot_read(path, error) from error
     if not is_kind(mode):
         raise InputError(
-            f"{path} is not {what}, and its name is that of a tokenizer's file",
+            f"{show_path(path)} is not {what}, and its name is that of a tokenizer's file",
             hint="move the tokenizer into a folder of its own, or remove the other file",
         )
     return True
@@ -67,7 +71,7 @@ def lies(path: Path, *, folder: bool = False) -> bool:
 def refuse_pattern(pattern: str | None, path: Path, why: str) -> None:
     """Refuse a split pattern for a format that has no choice of one; the message says why."""
     if pattern is not None:
-        raise UsageError(f"{path} {why}; no pattern can be given with it")
+        raise UsageError(f"{show_path(path)} {why}; no pattern can be given with it")
 
 
 def reader_of(loads: Callable[[bytes, str], Tokenizer], why: str) -> Callable[..., Tokenizer]:

@@ -14,6 +14,7 @@ from bpe_cli.jobs.files import Streams
 from bpe_cli.jobs.read_once import check_read_once
 from bpe_cli.jobs.tokenizers import files_of
 from bpe_cli.support.listening import Listener, by_totals
+from bpe_cli.support.messages import show_path
 from bpe_cli.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -81,7 +82,9 @@ class Change:
         except OSError:
             mode = stat.S_IFREG
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            raise UsageError(f"there is no place for the map of ids beside {output}", hint="give `id_map=FILE`")
+            raise UsageError(
+                f"there is no place for the map of ids beside {show_path(output)}", hint="give `id_map=FILE`"
+            )
         return (output.rstrip("/" + os.sep) or output) + ".ids.json"
 
     def apply(
@@ -101,7 +104,6 @@ class Change:
         from bpe_cli import surgery
         from bpe_cli.corpus.opening import read_whole
         from bpe_cli.formats.added_tokens import read_token_list
-        from bpe_cli.support.messages import show_path
 
         if self.add_tokens is not None:
             given = read_token_list(read_whole(self.add_tokens, stdin=streams.read), show_path(self.add_tokens))

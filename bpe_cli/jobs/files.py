@@ -15,7 +15,7 @@ from bpe_cli.support.core_arguments import wrong_type
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.fast_typing import TYPE_CHECKING
 from bpe_cli.support.listening import SILENCE, Listener
-from bpe_cli.support.messages import cannot_read
+from bpe_cli.support.messages import cannot_read, show_path
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -190,7 +190,7 @@ def read_counts(path: str) -> dict[str, int]:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise cannot_read(path, error) from error
     if len(data) > _LARGEST_COUNTS:
-        raise InputError(f"{path} is not a vocabulary: it has more than {_LARGEST_COUNTS:,} bytes")
+        raise InputError(f"{show_path(path)} is not a vocabulary: it has more than {_LARGEST_COUNTS:,} bytes")
     return load_vocabulary(data, path)
 
 
@@ -206,7 +206,6 @@ def check_outputs(outputs: Sequence[tuple[str, str | None]], *, stdout_taken: st
         OutputError: if a file cannot be written.
     """
     from bpe_cli.sinks.atomic import check_writable
-    from bpe_cli.support.messages import show_path
 
     taken: dict[object, str] = {STDOUT: stdout_taken} if stdout_taken else {}
     for option, path in outputs:
@@ -295,8 +294,6 @@ def check_kept(
 
 def read_inputs(inputs: Inputs) -> Iterator[tuple[str, str]]:
     """Yield the inputs and the lists that named them, for ``check_kept``."""
-    from bpe_cli.support.messages import show_path
-
     for item in inputs.items:
         yield f"the input {item.name}", item.path
     for path in inputs.lists:

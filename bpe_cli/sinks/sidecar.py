@@ -25,9 +25,6 @@ SCHEMA = "bpe-ids/1"
 _HEAD_BYTES = 1 << 10
 """Of these, the first say whether a file is a sidecar."""
 
-_LARGEST = 1 << 30
-"""More bytes than that are not read as a sidecar."""
-
 _FEW = 500
 """So many inputs are written by the standard library before orjson is imported, which takes as long."""
 
@@ -139,27 +136,16 @@ def load_sidecar(path: str) -> Sidecar | None:
     Raises:
         InputError: if the sidecar cannot be read or is damaged, or belongs to a file of another length.
     """
-    from bpe_cli.support.safe_orjson import orjson
+    from bpe_cli.support.json_files import read_json
 
     place = sidecar_path(path)
-    try:
-        with open(place, "rb", buffering=0) as file:
-            size = os.fstat(file.fileno()).st_size
-            if size > _LARGEST:
-                raise InputError(f"{place} has {size:,} bytes, too many for a description of ids")
-            content = orjson.loads(file.read(size))
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise cannot_read(place, error) from error
-    except orjson.JSONDecodeError as error:
-        raise InputError(f"{place}: invalid JSON: {error}") from error
-    return _checked(content, place)
+    content = read_json(place)
+    return None if content is None else _checked(content, show_path(place))
 
 
-def _checked(content: Any, place: str) -> Sidecar:
+def _checked(content: dict[str, Any], place: str) -> Sidecar:
     """Check what a sidecar says, member by member."""
-    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+    if content.get("schema") != SCHEMA:
         raise InputError(f"{place}: this is not a description of ids: its schema is not {SCHEMA!r}")
     if content.get("dtype") not in ("u16", "u32") or content.get("byteorder") != "little":
         raise InputError(f"{place}: the numbers must be u16 or u32, and little-endian")
@@ -201,8 +187,8 @@ def check_length(sidecar: Sidecar, path: str) -> None:
     size = os.path.getsize(path)
     if size != sidecar.width * sidecar.tokens:
         raise InputError(
-            f"{path} has {size:,} bytes, but {sidecar_path(path)} speaks of {sidecar.tokens:,} ids of {sidecar.width} "
-            "bytes",
+            f"{show_path(path)} has {size:,} bytes, but {show_path(sidecar_path(path))} speaks of {sidecar.tokens:,} "
+            f"ids of {sidecar.width} bytes",
             hint=ANOTHER_RUN,
         )
 

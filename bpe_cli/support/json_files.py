@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import Any
 
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 from bpe_cli.support.messages import cannot_read, show_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
 _LARGEST = 1 << 30
 
@@ -50,16 +53,18 @@ def read_json(path: str) -> dict[str, Any] | None:
     """Read a file; None if there is none.
 
     Raises:
-        InputError: if the file cannot be read, or is not a JSON object.
+        InputError: if the file cannot be read, is larger than 1 GiB, or is not a JSON object.
     """
     try:
         with open(path, "rb", buffering=0) as file:
-            # Not the largest size by itself: Python would make room for all of it.
-            data = file.read(min(_LARGEST, os.fstat(file.fileno()).st_size))
+            size = os.fstat(file.fileno()).st_size
+            data = file.read(size) if size <= _LARGEST else b""
     except FileNotFoundError:
         return None
     except OSError as error:
         raise cannot_read(path, error) from error
+    if size > _LARGEST:
+        raise InputError(f"{show_path(path)} has {size:,} bytes, and at most {_LARGEST:,} are read")
     return json_in(data, path)
 
 

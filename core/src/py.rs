@@ -99,7 +99,6 @@ mod _core {
     #[pymodule_export]
     use super::one_text::OneText;
     #[pymodule_export]
-    #[pymodule_export]
     use super::picky::{PickyTraining, train_picky};
     #[pymodule_export]
     use super::split::{Codebook, SpecialMatcher, Splitter, charsmap};

@@ -12,8 +12,9 @@ import pytest
 
 import bpe_cli
 from bpe_cli import surgery
-from bpe_cli.errors import InputError, UsageError
-from bpe_cli.formats import dump
+from bpe_cli.datasets.inspect import inspect_data
+from bpe_cli.errors import BpeError, InputError, UsageError
+from bpe_cli.formats import counts_file, dump, read_file
 from bpe_cli.stages import SpecialToken
 from tests.cli_runner import call
 
@@ -319,3 +320,21 @@ def test_extending_in_every_way():
         bpe_cli.extend(LARGER, ["bpe"], replace=1, prune_to=270, **more)
     with pytest.raises(UsageError, match="replace must be 1 or more"):
         bpe_cli.extend(LARGER, ["bpe"], replace=0, **more)
+
+
+def test_a_name_of_two_lines_is_quoted_in_messages(tmp_path):
+    folder, file = tmp_path / "a\nfolder", tmp_path / "a\nfile"
+    folder.mkdir()
+    file.write_bytes(b"neither counts nor a data set\n")
+    missing = tmp_path / "a\nname"
+    for use, shown in (
+        (lambda: counts_file.load(file, 1 << 20), r"a\nfile' is not a counts file"),
+        (lambda: read_file.read(folder), r"a\nfolder' is a directory"),
+        (lambda: read_file.read(file, limit=9), r"a\nfile' has 30 bytes"),
+        (lambda: inspect_data(str(missing)), r"a\nname': no such file"),
+        (lambda: inspect_data(str(folder)), r"there is no data set in '"),
+    ):
+        with pytest.raises(BpeError) as caught:
+            use()
+        assert shown in caught.value.message
+        assert "\n" not in caught.value.message

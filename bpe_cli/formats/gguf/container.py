@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, Literal, TypeAlias
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.support.messages import cannot_read, quote
+from bpe_cli.support.messages import cannot_read, quote, show_path
 
 MAGIC = b"GGUF"
 VERSION = 3
@@ -243,7 +243,7 @@ def read(path: Path) -> Metadata:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             raise InputError(
-                f"{path} is not a regular file", hint="a tokenizer is read more than once: save it to disk"
+                f"{show_path(path)} is not a regular file", hint="a tokenizer is read more than once: save it to disk"
             )
         with path.open("rb") as file:
             return _Reader(file, status.st_size, str(path)).metadata()

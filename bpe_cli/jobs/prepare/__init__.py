@@ -10,7 +10,7 @@ Length: a function for each thing that ``bpe prepare`` does, with the sections o
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from bpe_cli.corpus import Source
     from bpe_cli.engines.base import Engine
     from bpe_cli.jobs.files import Streams
+    from bpe_cli.jobs.parts import Part
     from bpe_cli.jobs.prepare.estimating import Planned
     from bpe_cli.jobs.tokenizers import AnyTokenizer
 
@@ -145,7 +146,6 @@ def prepare(
     from bpe_cli.engines import engine_named
     from bpe_cli.jobs.files import Streams
     from bpe_cli.jobs.tokenizers import note_oddities
-    from bpe_cli.sinks.atomic import write_file
 
     runner = engine or engine_named("local", processes)
     options, streams, folder = options or PrepareOptions(), streams or Streams(), os.fspath(folder)
@@ -163,13 +163,7 @@ def prepare(
         if waiting and options.shuffle is not None:
             check_scratch(folder)  # before anything of an older data set goes
         had_plan = os.path.lexists(os.path.join(folder, PLAN))
-        there = plan_in(folder)
-        if there != plan:
-            withdraw_manifest(folder)
-            remove_parts_from(folder, len(parts))
-            if there is None or not leaves_out_more(there, plan):
-                remove_scratch(folder)
-            write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
+        _put_plan(folder, plan, len(parts))
         if overwrite and had_plan:
             remove_strays(folder, parts, ours)
         again, first = ours if overwrite else None, first_pass(job) if options.shuffle is not None else None
@@ -189,17 +183,11 @@ def prepare(
                 waiting.sort(key=lambda part: part.number)
                 work = second_pass(job, hash_of_inputs(done_first))
         mine = [part for part in waiting if ours(part)]
-        records = dict(kept)
         total = sum(part.size for part in mine)
         announce(listener, "plan", folder=folder, parts=len(parts), kept=len(kept), to_do=len(mine), bytes=total)
         with listener.task("preparing", total) as advance:
-            for record in runner.run(work, mine, advance, listener.note):
-                records[record.part] = record
-                size = parts[record.part].size
-                announce(
-                    listener, "part", part=record.part, bytes=size, documents=record.documents, tokens=record.tokens,
-                    sequences=record.sequences, files=[file.name for file in record.all_files],
-                )  # fmt: skip
+            made = _announced(runner.run(work, mine, advance, listener.note), parts, listener)
+            records = kept | {record.part: record for record in made}
         if len(records) < len(parts) and all_are_there(job, parts):
             # Others who share them have made the rest by now.
             records = what_is_left(job, parts, overwrite=True, plan=plan)[1]
@@ -215,6 +203,30 @@ def prepare(
         tokens=done.tokens, bytes=done.bytes, is_whole=done.is_whole,
     )  # fmt: skip
     return done
+
+
+def _put_plan(folder: str, plan: Plan, count: int) -> None:
+    """Put the plan of so many parts into a folder; what another plan made there is no data set any more."""
+    from bpe_cli.sinks.atomic import write_file
+
+    there = plan_in(folder)
+    if there == plan:
+        return
+    withdraw_manifest(folder)
+    remove_parts_from(folder, count)
+    if there is None or not leaves_out_more(there, plan):
+        remove_scratch(folder)
+    write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
+
+
+def _announced(records: Iterable[Record], parts: Sequence[Part], listener: Listener) -> Iterator[Record]:
+    """Pass on the records of parts as they are made, and let the listener hear of each."""
+    for record in records:
+        announce(
+            listener, "part", part=record.part, bytes=parts[record.part].size, documents=record.documents,
+            tokens=record.tokens, sequences=record.sequences, files=[file.name for file in record.all_files],
+        )  # fmt: skip
+        yield record
 
 
 def estimate(

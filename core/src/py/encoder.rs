@@ -111,6 +111,24 @@ impl Encoder {
         self.way.tokens()
     }
 
+    /// Counts the tokens of one text.
+    pub(super) fn count_text(
+        &self,
+        py: Python<'_>,
+        text: SingleText<'_>,
+        matcher: Option<&SpecialMatcher>,
+    ) -> PyResult<u64> {
+        let bytes = text.0.bytes()?;
+        let matcher = matcher.map(|matcher| &matcher.0);
+        if bytes.len() < BRIEF {
+            return Ok(either!(self, way => way.brief(bytes, matcher, false, Part::total))?);
+        }
+        let ends = [bytes.len() as u64];
+        let documents = Documents::new(bytes, &ends, false);
+        let count = || either!(self, way => way.count(&documents, matcher, 1));
+        Ok(interruptible(py, count)?[0])
+    }
+
     fn staged(&self) -> Result<&encode::Encoder<Staged>> {
         match &self.way {
             Way::Staged(staged) => Ok(staged),
@@ -240,24 +258,6 @@ impl Encoder {
         let documents = Documents::new(bytes, &ends, false);
         let encode = || either!(self, way => way.encode(&documents, matcher, threads));
         self.ids.list(py, &interruptible(py, encode)?.ids)
-    }
-
-    #[pyo3(signature = (text, matcher=None))]
-    pub(super) fn count_text(
-        &self,
-        py: Python<'_>,
-        text: SingleText<'_>,
-        matcher: Option<&SpecialMatcher>,
-    ) -> PyResult<u64> {
-        let bytes = text.0.bytes()?;
-        let matcher = matcher.map(|matcher| &matcher.0);
-        if bytes.len() < BRIEF {
-            return Ok(either!(self, way => way.brief(bytes, matcher, false, Part::total))?);
-        }
-        let ends = [bytes.len() as u64];
-        let documents = Documents::new(bytes, &ends, false);
-        let count = || either!(self, way => way.count(&documents, matcher, 1));
-        Ok(interruptible(py, count)?[0])
     }
 
     fn encode_texts(

@@ -292,8 +292,8 @@ def test_many_numbers_arrive_in_bounded_batches():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "invalid JSON"),
-        ("[]", "not a description of ids"),
+        ("{", "is damaged: unexpected end"),
+        ("[]", "is damaged: it is not a JSON object"),
         ('{"schema":"bpe-ids/2"}', "not a description of ids"),
         ('{"schema":"bpe-ids/1","dtype":"f4","byteorder":"little"}', "must be u16 or u32"),
         ('{"schema":"bpe-ids/1","dtype":"u16","byteorder":"big"}', "must be u16 or u32"),
@@ -311,9 +311,24 @@ def test_a_file_that_is_too_large_is_no_sidecar(tmp_path):
     """It may be somebody's data, and is not read into memory."""
     (tmp_path / "x.bin.json").touch()
     os.truncate(tmp_path / "x.bin.json", (1 << 30) + 1)
-    with pytest.raises(InputError, match=r"x\.bin\.json has 1,073,741,825 bytes, too many for a description of ids"):
+    with pytest.raises(InputError, match=r"x\.bin\.json has 1,073,741,825 bytes, and at most 1,073,741,824 are read"):
         load_sidecar(str(tmp_path / "x.bin"))
     assert not is_described(str(tmp_path / "x.bin"))
+
+
+def test_a_name_of_two_lines_is_one_line_in_a_message(tmp_path):
+    path, named = tmp_path / "x\ny.bin", r"/x\ny.bin"
+    path.write_bytes(b"ab")
+    sidecar = '{"schema":"bpe-ids/1","dtype":"u16","byteorder":"little","tokens":5,"documents":1}'
+    path.with_name("x\ny.bin.json").write_text(sidecar, encoding="utf-8")
+    found = load_sidecar(str(path))
+    with pytest.raises(InputError) as caught:
+        check_length(found, str(path))
+    assert caught.value.message.count(named) == 2
+    path.with_name("x\ny.bin.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load_sidecar(str(path))
+    assert named in caught.value.message
 
 
 @pytest.mark.parametrize(("dtype", "width"), [("u16", 2), ("u32", 4)])
