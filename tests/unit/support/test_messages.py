@@ -98,6 +98,6 @@ def test_other_missing_files_keep_their_hint(path):
 
 
 def test_tokenizers_are_looked_for_with_the_same_hint():
-    with pytest.raises(InputError, match="cannot read ~/x.json: no such file") as raised:
+    with pytest.raises(InputError, match=r"cannot read ~/x\.json: no such file") as raised:
         find_tokenizer("~/x.json")
     assert str(raised.value.hint).startswith("~ is not replaced here")
