@@ -132,8 +132,7 @@ def run(
     if shown.token or corpus:
         tokenizer, inputs, named = _tokenizer_alone(tokenizer, inputs, text), None, True
     elif tokenizer is None and text is None and inputs is not None and len(inputs) == 1:
-        # What an option reads as text is one, whatever it looks like; a name that is no file's is a tokenizer's.
-        named = not (os.path.lexists(inputs[0]) and given_in(documents)) and _is_tokenizer(inputs[0])
+        named = _is_tokenizer(inputs[0])
         if named:
             (tokenizer,), inputs = inputs, None
     elif tokenizer is None and text is None and inputs:
