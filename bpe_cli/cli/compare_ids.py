@@ -39,9 +39,9 @@ def tokenizers_among(
 def is_tokenizer(name: str) -> bool:
     """Return whether an input is a tokenizer: a file that holds one, or the name of one where there is no such file."""
     if os.path.lexists(name):
-        from bpe_cli import formats
+        from bpe_cli.formats import is_tokenizer as is_file_of_one
 
-        return formats.is_tokenizer(name)
+        return is_file_of_one(name)
     from bpe_cli.tokenizer import named_encodings
 
     return named_encodings.find(name) is not None

@@ -27,7 +27,7 @@ def usage_error(error: Exception, words: list[str], commands: Collection[str]) -
     if similar := getattr(error, "possibilities", None) or ():
         message = message.partition(" (Possible options")[0]
         near = " or ".join(sorted(similar)) + "?"
-    if missing := re.fullmatch(r"No such option: (--\S+)", message):
+    if missing := re.fullmatch(r"No such option: (--?\S+)", message):
         if (dashed := missing[1].replace("_", "-")) in similar:
             near = f"{dashed}?"
         elif ours := other_names.option_of(command, missing[1]):

@@ -40,11 +40,11 @@ _TOKENIZERS = ("encode", "decode", "inspect", "compare", "prepare")
 _READERS = ("train", "encode", "inspect", "compare", "prepare")
 
 OPTIONS: dict[tuple[str, ...], dict[tuple[str, ...], str]] = {
-    _TOKENIZERS: {("codes", "encoding", "model", "tokenizer-file", "vocab"): "-t"},
+    _TOKENIZERS: {("codes", "encoding", "m", "model", "tokenizer-file", "vocab"): "-t"},
     _READERS: {("jobs", "nproc", "num-proc", "num-threads", "num-workers", "workers"): "-j"},
     ("train", "encode", "decode", "convert", "inspect", "compare", "prepare"): {
         ("no-progress", "silent"): "-q",
-        ("input", "input-file"): "inputs are named without an option",
+        ("i", "input", "input-file"): "inputs are named without an option",
     },
     ("encode", "decode", "convert", "train"): {("output-dir", "output-file", "save"): "-o"},
     ("convert",): {("to", "to-format"): "--format"},
@@ -52,12 +52,15 @@ OPTIONS: dict[tuple[str, ...], dict[tuple[str, ...], str]] = {
     ("encode",): {
         ("add-bos",): "--bos auto",
         ("add-eos",): "--eot auto",
+        ("allow-special",): "--special all",
         ("allowed-special", "parse-special"): "--special",
         ("alpha",): "--sample",
         ("bpe-dropout",): "--dropout",
         ("chunk", "chunk-size"): "--to chunks --size N",
         ("chunk-overlap",): "--overlap",
         ("count",): "--to count",
+        ("decode",): "bpe decode",
+        ("encode",): "--to ids",
         ("format", "output-format"): "--to",
         ("max-length", "truncation"): "--to text --truncate N",
         ("nbest-size",): "--nbest",

@@ -148,8 +148,13 @@ class InspectedData:
 
 
 def is_data(path: str) -> bool:
-    """Return whether ids were written to a path: a file with its record, an array, or the folder of a data set."""
+    """Return whether ids were written to a path: a file with its record, an array, or the folder of a data set.
+
+    Without a record, lines of ids are known by their name and their beginning: others are called ``.tokens`` too.
+    """
+    from bpe_cli.corpus.opening import head_of
     from bpe_cli.jobs.parts.folder import PLAN
+    from bpe_cli.sinks.naming import sink_of_name
     from bpe_cli.sinks.numbers import NPY_MAGIC
     from bpe_cli.sinks.sidecar import is_described
 
@@ -157,10 +162,15 @@ def is_data(path: str) -> bool:
         return os.path.isfile(os.path.join(path, PLAN))
     if not os.path.isfile(path):  # a pipe can be read only once, and whoever takes it for a text reads it
         return False
+    named = sink_of_name(path)
     try:
+        if named in ("ids", "jsonl"):
+            head = head_of(path)
+            of_ids = head.startswith(b'{"ids":[') if named == "jsonl" else not head.translate(None, b"0123456789 \n")
+            return of_ids and bool(head.strip())
         with open(path, "rb") as file:
             head = file.read(len(NPY_MAGIC))
-    except OSError:
+    except (OSError, InputError):
         return False
     return head == NPY_MAGIC or is_described(path)
 

@@ -27,7 +27,7 @@ from bpe_cli.formats.detect import files_of, locate
 from bpe_cli.formats.files import load
 from bpe_cli.formats.read_file import read
 from bpe_cli.support.fast_dataclass import replace
-from bpe_cli.support.messages import did_you_mean, quote, reason_of
+from bpe_cli.support.messages import cannot_read, did_you_mean, quote, reason_of
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 
 _ENDING = r"\.(json|tiktoken|txt|model|bpe|gguf)$"
@@ -79,7 +79,7 @@ def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
     if named is None:
         if re.search(rf"[/\\]|{_ENDING}", spec):
             has_ending = re.search(_ENDING, spec) and not has_model(spec)
-            raise InputError(f"cannot read {spec}: no such file", hint=None if has_ending else hint_of_name(spec))
+            raise cannot_read(spec, FileNotFoundError(), None if has_ending else hint_of_name(spec))
         error = named_encodings.unknown(spec)
         raise UsageError(error.message, hint=hint_of_name(spec) or error.hint)
     if pattern is not None:

@@ -108,8 +108,14 @@ def cannot_read(path: str | os.PathLike[str], error: OSError | ValueError, hint:
     'cannot read ./-: no such file'
     """
     if isinstance(error, FileNotFoundError):
+        hint = _OF_HOME if str(path).startswith("~") else hint
         return InputError(f"cannot read {'./-' if path == '-' else show_path(path)}: no such file", hint=hint)
     return InputError(f"cannot read {show_path(path)}: {reason_of(error)}", hint=hint)
+
+
+_OF_HOME = (
+    "~ is not replaced here: a shell does it at the beginning of a word, outside quotes; or write the path in full"
+)
 
 
 def cannot_write(name: str, error: OSError) -> OutputError:

@@ -242,8 +242,8 @@ def test_who_asks_for_special_tokens_also_in_messages_gets_them_from_any_templat
         (["--chat", "-t", "gpt-4o"], "this tokenizer comes with no chat template, so --chat-template must name one",
          f"built in are {BUILT_IN}; or a file, such as chat_template.jinja; --to count counts as OpenAI bills"),
         (["--chat", "--to", "count"], "this tokenizer comes with no chat template, so --chat-template must name one",
-         f"built in are {BUILT_IN}; or a file, such as chat_template.jinja; "
-         "--chat-template openai counts as OpenAI bills"),
+         (f"built in are {BUILT_IN}; or a file, such as chat_template.jinja; "
+          "--chat-template openai counts as OpenAI bills")),
         (["--chat", "--lines"], "--chat reads JSON, not lines of text", "--jsonl takes a conversation from each line"),
         (["--chat", "--to", "segmented"], "a conversation cannot be written as segmented text",
          "--to text writes what a template makes of it"),

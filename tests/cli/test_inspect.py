@@ -104,14 +104,6 @@ def test_json_lines_are_not_taken_for_a_tokenizer(first, tmp_path):
         assert (done.status, done.text.split("\n")[:2]) == (0, ["==> x.jsonl:1 <==", "U|hr"])
 
 
-@pytest.mark.parametrize("option", ["--plain", "--lines"])
-def test_what_an_option_reads_as_text_is_one_whatever_it_looks_like(option, tmp_path):
-    (tmp_path / "vocab.json").write_text('{"a": 0}', "utf-8")
-    done = call("inspect", "vocab.json", option, cwd=tmp_path)
-    assert (done.status, done.err) == (0, "")
-    assert '{"|a|":|·|0|}' in done.text
-
-
 def test_texts_are_shown_whatever_they_are_about(tmp_path):
     (tmp_path / "texts").mkdir()
     for name, content in {"a.json": b'{"version": "1.0"}', "b.txt": b'{"version": "2', "texts/c.txt": b"low"}.items():

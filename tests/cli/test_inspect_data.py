@@ -246,3 +246,23 @@ def test_text_is_no_list_of_ids(tmp_path):
     hint = "an id is a number from 0 to 4294967295; for decoding, --from names other formats"
     done = call("inspect", "in.txt", "--documents", "1", *GPT2, cwd=tmp_path)
     assert done == (2, b"", error("in.txt:1: 'one' is not a token id", hint))
+
+
+@pytest.mark.parametrize("name", ["x.ids", "x.jsonl", "x.ids.gz", "x.jsonl.gz"])
+def test_lines_of_ids_are_known_without_a_record(tmp_path, name):
+    """They were shown as the text that their digits are."""
+    assert call("encode", "-T", "hello world", "-t", "gpt2", "-q", "-o", name, cwd=tmp_path).status == 0
+    done = call("inspect", name, "-t", "gpt2", cwd=tmp_path)
+    assert done.text.endswith("document 1: 2 tokens\nhello|·world\n")
+    assert call("inspect", name, "-t", "gpt2", "--documents", "1", cwd=tmp_path) == done
+    assert "nothing says which tokenizer the ids" in call("inspect", name, cwd=tmp_path).err
+    assert not call("inspect", name, "-t", "gpt2", "--plain", cwd=tmp_path).text.startswith(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"), [("x.ids", "the\n"), ("x.ids", "\n"), ("x.tokens", "= Title =\n"), ("x.txt", "7 8\n")]
+)
+def test_other_files_are_texts_whatever_they_are_called(tmp_path, name, data):
+    (tmp_path / name).write_text(data, "utf-8")
+    done = call("inspect", name, "-t", "gpt2", cwd=tmp_path)
+    assert (done.status, "round trip ok" in done.text) == (0, True)

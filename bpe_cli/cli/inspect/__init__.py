@@ -226,8 +226,7 @@ def _subject(shown: Shown, documents: options.Documents, tokenizer: str | None) 
         return tokenizer, False
     if len(inputs) > 1:
         _refuse_tokenizers(inputs)
-    # What an option reads as text is one, whatever it looks like; a name that is no file's is a tokenizer's.
-    elif not (os.path.lexists(inputs[0]) and given_in(documents)) and _is_tokenizer(inputs[0]):
+    elif _is_tokenizer(inputs[0]):
         return inputs[0], True
     return None, False
 

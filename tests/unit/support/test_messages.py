@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from bpe_cli.errors import BpeError, InputError, UsageError
-from bpe_cli.support.messages import Failures, every, listed, show_path
+from bpe_cli.formats import find_tokenizer
+from bpe_cli.support.messages import Failures, cannot_read, every, listed, show_path
 from bpe_cli.views.visible import harmless
 
 
@@ -81,3 +84,20 @@ def test_a_byte_that_is_not_utf_8_is_shown_as_in_reports():
     for byte in range(0x80, 0x100):
         path = f"na{bytes([byte]).decode('utf-8', 'surrogateescape')}me.txt"
         assert show_path(path) == harmless(path) == rf"na\x{byte:02x}me.txt"
+
+
+@pytest.mark.parametrize("path", ["~/x.json", "~me/x.json", Path("~/x.json")])
+def test_a_home_folder_that_no_shell_has_put_there(path):
+    found = cannot_read(path, FileNotFoundError(), "another hint")
+    assert (found.message, str(found.hint)[:22]) == (f"cannot read {path}: no such file", "~ is not replaced here")
+
+
+@pytest.mark.parametrize("path", ["a~", "./~/x", "x"])
+def test_other_missing_files_keep_their_hint(path):
+    assert cannot_read(path, FileNotFoundError(), "another hint").hint == "another hint"
+
+
+def test_tokenizers_are_looked_for_with_the_same_hint():
+    with pytest.raises(InputError, match=r"cannot read ~/x\.json: no such file") as raised:
+        find_tokenizer("~/x.json")
+    assert str(raised.value.hint).startswith("~ is not replaced here")
