@@ -96,6 +96,7 @@ def do_parts(
 
     Raises:
         UsageError: if an input cannot be divided, or the folder holds something else.
+        InputError: if an input was replaced while its parts were done: not all may be of the same version.
         BpeError: what the work raises.
     """
     from bpe_cli.sinks.atomic import write_file
@@ -117,6 +118,8 @@ def do_parts(
         with listener.task(task, sum(part.size for part in mine)) as advance:
             for number in engine.run(work(kept), mine, advance, listener.note):
                 total += number
+        if waiting and len(mine) + len(found) == len(by_name):
+            _refuse_changed(place, kept, by_name.values(), listener)
     return DoneParts(place.path, len(by_name), len(mine), len(found), total)
 
 
@@ -285,3 +288,18 @@ def _what_is_left(
         raise _of_other_files(place, kept.kind, _CHANGED, list(names))
     waiting = [part for part in numbered if part.number not in done or part.number in changed]
     return waiting, [there for number, there in done.items() if number not in changed]
+
+
+def _refuse_changed(place: PartsFolder, kept: KeptParts, parts: Iterable[Part], listener: Listener) -> None:
+    """Check, when all parts are there, that no input has changed since: its other parts may be of another version."""
+    made: dict[int, Made] = {}
+    for number, part in enumerate(parts):
+        described = part.described()
+        if isinstance(there := kept.find(described), Found):
+            made[number] = Made(part, there.inputs, kept.record_path(described))
+    if changed := changed_inputs(made, listener):
+        names = dict.fromkeys(name for number in sorted(changed) for name in changed[number])
+        raise InputError(
+            f"{listed(list(names))} changed while the {kept.kind.noun} in {show_path(place.path)} were made",
+            hint="run the same command with `overwrite` when nobody writes to the inputs",
+        )

@@ -211,7 +211,9 @@ def test_what_changes_while_its_part_is_counted_is_noticed(folder: Path) -> None
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(KeptParts, "write", change_and_write)
-        counted()
+        with pytest.raises(InputError, match=r"in/a\.txt changed while the counts in counts were made") as caught:
+            counted()
+    assert caught.value.hint == "run the same command with `overwrite` when nobody writes to the inputs"
     with pytest.raises(UsageError, match=r"the counts in counts are of files that have changed: in/a\.txt$"):
         counted()
     assert counted(overwrite=True).made == 1
