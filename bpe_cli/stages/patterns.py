@@ -155,6 +155,12 @@ before the last space."""
 RUNS_WITH_MARKS = r"\p{N}{1,3}| ?[^\s\p{L}\p{M}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 """The same, but that combining marks go with their letters: two of them do not cut a word."""
 
+RUN_WORDS = 4
+"""The maximum number of words in a superword, unless another is chosen."""
+
+NEVER_IN_RUNS = (": ",)
+"""What no superword contains, unless something else is chosen: the end of a prompt."""
+
 SAMPLE = 1 << 16
 """Bytes at the beginning of a text by which a pattern is judged."""
 

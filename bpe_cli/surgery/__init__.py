@@ -7,6 +7,7 @@ so that embeddings can be moved.
 from __future__ import annotations
 
 from bpe_cli.surgery.growing import add_tokens, extend, with_special_tokens
+from bpe_cli.surgery.learning import learns_superwords
 from bpe_cli.surgery.operation import Operation, chained, count_pieces, used_ids
 from bpe_cli.surgery.pruning import prune, skeleton
 from bpe_cli.surgery.replacing import prune_and_extend, replace_tokens
@@ -19,6 +20,7 @@ __all__ = [
     "chained",
     "count_pieces",
     "extend",
+    "learns_superwords",
     "merge",
     "prune",
     "prune_and_extend",

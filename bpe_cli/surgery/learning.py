@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, TrainingError, UsageError
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model
+from bpe_cli.stages.patterns import NEVER_IN_RUNS, RUN_WORDS, RUNS, RUNS_WITH_MARKS
 from bpe_cli.stages.spelling import to_visible
 from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import no_pair
@@ -93,7 +94,7 @@ def learn(
                 min_frequency=minimum,
                 tie=tie,
                 decoration={"prefix": prefix},
-                vetoes={"reserved": sorted(reserved)},
+                vetoes={"reserved": sorted(reserved), **_superword_vetoes(tokenizer)},
             ),
             progress,
         )
@@ -102,6 +103,18 @@ def learn(
         merges, exhausted = array("I", memoryview(trained.merges).tobytes()), trained.exhausted
     reached = f"the vocabulary has {size + len(tokens):,} ids, not {size + number:,}"
     return Learnt(tokens, merges, f"{no_pair(minimum)}: {reached}" if exhausted else "")
+
+
+def learns_superwords(tokenizer: Tokenizer) -> bool:
+    """Return whether a tokenizer has superwords, by what cuts its text: then its new tokens are superwords too."""
+    return tokenizer.model.byte_level and any(runs in tokenizer.patterns for runs in (RUNS, RUNS_WITH_MARKS))
+
+
+def _superword_vetoes(tokenizer: Tokenizer) -> dict[str, object]:
+    """Return what superwords may not be, unless they were trained with other options, which no file tells."""
+    if not learns_superwords(tokenizer):
+        return {}
+    return {"max_words": RUN_WORDS, "never_within": [text.encode() for text in NEVER_IN_RUNS]}
 
 
 def extensible(model: Model) -> Merging:

@@ -4,7 +4,7 @@ Models that merge lose leaves of the merge tree, one after the other: a token th
 part. So a token that is left is still reached by the merges that reached it, and nothing else changes
 but the pieces that had the leaf; those are encoded anew, since what the leaf's parts do next is not
 said by the leaf: freed, they may merge with their neighbours. Counts are exact at every step. Long pieces (a model
-without a split pattern has whole documents) are divided where no merge can reach across, so that little is encoded anew.
+without a split pattern has whole documents) are divided where no merge reaches across, so little is encoded anew.
 
 Models without merges lose tokens in rounds: half of what is to go, then the corpus is encoded anew.
 """
