@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, TrainingError, UsageError
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model
-from bpe_cli.stages.patterns import NEVER_IN_RUNS, RUN_WORDS, RUNS, RUNS_WITH_MARKS
+from bpe_cli.stages.patterns import NEVER_IN_RUNS, RUN_WORDS, RUNS, RUNS_WITH_MARKS, covering
 from bpe_cli.stages.spelling import to_visible
 from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import no_pair
@@ -107,7 +107,8 @@ def learn(
 
 def learns_superwords(tokenizer: Tokenizer) -> bool:
     """Return whether a tokenizer has superwords, by what cuts its text: then its new tokens are superwords too."""
-    return tokenizer.model.byte_level and any(runs in tokenizer.patterns for runs in (RUNS, RUNS_WITH_MARKS))
+    known = (RUNS, RUNS_WITH_MARKS, covering(RUNS), covering(RUNS_WITH_MARKS))
+    return tokenizer.model.byte_level and any(runs in tokenizer.patterns for runs in known)
 
 
 def _superword_vetoes(tokenizer: Tokenizer) -> dict[str, object]:
