@@ -91,6 +91,23 @@ class Change:
             raise UsageError(f"there is no place for the map of ids beside {output}", hint="give `id_map=FILE`")
         return (output.rstrip("/" + os.sep) or output) + ".ids.json"
 
+    def check(self, tokenizer: Tokenizer) -> None:
+        """Check that the tokenizer is of a kind that can be changed so: it is said before the texts are read.
+
+        Raises:
+            BpeError: if it is not.
+        """
+        from bpe_cli import surgery
+
+        if self.learn_from is not None:
+            surgery.check_extensible(tokenizer.model)
+        if self.prune_to is not None:
+            surgery.check_prunable(tokenizer.model)
+        if self.split_residues is not None:
+            from bpe_cli.surgery.residues import splittable
+
+            splittable(tokenizer, self.split_residues)
+
     def apply(
         self, tokenizer: Tokenizer, outputs: Sequence[tuple[str, str | None]], listener: Listener, streams: Streams
     ) -> Operation:
@@ -117,10 +134,7 @@ class Change:
             return operation
         if self.merge is not None:
             return surgery.merge(tokenizer, self._other(tokenizer, self.merge, listener))
-        if self.split_residues is not None:
-            from bpe_cli.surgery.residues import splittable
-
-            splittable(tokenizer, self.split_residues)  # what cannot be is said before the texts are read
+        self.check(tokenizer)
         counted = () if self.counts_from is None else self.counts_from.paths
         check_read_once(self.learn_from, [("what is counted", path) for path in counted], streams.read)
         used = self._counted(tokenizer, self.counts_from, (), outputs, listener, streams)

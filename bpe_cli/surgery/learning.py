@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, TrainingError, UsageError
-from bpe_cli.stages import CharacterBpe, MergeBpe, Model
+from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe
 from bpe_cli.stages.patterns import NEVER_IN_RUNS, RUN_WORDS, RUNS, RUNS_WITH_MARKS, covering
 from bpe_cli.stages.spelling import to_visible
 from bpe_cli.support.core_arguments import options_json
@@ -122,14 +122,28 @@ def extensible(model: Model) -> Merging:
     """Return a model whose merges are listed."""
     merging = listed(model)
     if merging is None:
-        raise FormatError(
-            f"only BPE over bytes or characters can be trained further, and this is {model.kind}",
-            hint="convert it to tokenizer.json, where scores become merges (`allow_loss=sentencepiece-edges` if it has "
-            "a table of rules), extend that, and convert the result"
-            if model.kind == "bpe-scores"
-            else "train a new tokenizer on both corpora together",
-        )
+        raise _not_extensible(model)
     return merging
+
+
+def check_extensible(model: Model) -> None:
+    """Check that a model is of a kind that can be trained further, without looking at its merges.
+
+    Raises:
+        FormatError: if it is not.
+    """
+    if not isinstance(model, (CharacterBpe, MergeBpe, RankBpe)):
+        raise _not_extensible(model)
+
+
+def _not_extensible(model: Model) -> FormatError:
+    return FormatError(
+        f"only BPE over bytes or characters can be trained further, and this is {model.kind}",
+        hint="convert it to tokenizer.json, where scores become merges (`allow_loss=sentencepiece-edges` if it has "
+        "a table of rules), change that, and convert the result"
+        if model.kind == "bpe-scores"
+        else "train a new tokenizer on both corpora together",
+    )
 
 
 def _mergeable(tokenizer: Tokenizer, model: Merging) -> list[bytes]:
