@@ -13,6 +13,7 @@ from bpe_cli.errors import UsageError
 from bpe_cli.jobs.files import Streams
 from bpe_cli.jobs.read_once import check_read_once
 from bpe_cli.jobs.tokenizers import files_of
+from bpe_cli.stages.patterns import NEVER_IN_RUNS, RUN_WORDS
 from bpe_cli.support.listening import Listener, by_totals
 from bpe_cli.support.messages import show_path
 from bpe_cli.tokenizer import Tokenizer
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
     from bpe_cli.corpus import Source
     from bpe_cli.surgery import Operation
     from bpe_cli.tokenizer import Specials
+
+
+_SUPERWORDS = (
+    f"the split pattern is that of superwords: new tokens are learnt within lines, have at most {RUN_WORDS} words, and "
+    f"never contain {' or '.join(map(repr, NEVER_IN_RUNS))}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +94,23 @@ class Change:
             )
         return (output.rstrip("/" + os.sep) or output) + ".ids.json"
 
+    def check(self, tokenizer: Tokenizer) -> None:
+        """Check that the tokenizer is of a kind that can be changed so: it is said before the texts are read.
+
+        Raises:
+            BpeError: if it is not.
+        """
+        from bpe_cli import surgery
+
+        if self.learn_from is not None:
+            surgery.check_extensible(tokenizer.model)
+        if self.prune_to is not None:
+            surgery.check_prunable(tokenizer.model)
+        if self.split_residues is not None:
+            from bpe_cli.surgery.residues import splittable
+
+            splittable(tokenizer, self.split_residues)
+
     def apply(
         self, tokenizer: Tokenizer, outputs: Sequence[tuple[str, str | None]], listener: Listener, streams: Streams
     ) -> Operation:
@@ -112,14 +136,14 @@ class Change:
             return operation
         if self.merge is not None:
             return surgery.merge(tokenizer, self._other(tokenizer, self.merge, listener))
-        if self.split_residues is not None:
-            from bpe_cli.surgery.residues import splittable
-
-            splittable(tokenizer, self.split_residues)  # what cannot be is said before the texts are read
+        self.check(tokenizer)
         counted = () if self.counts_from is None else self.counts_from.paths
         check_read_once(self.learn_from, [("what is counted", path) for path in counted], streams.read)
         used = self._counted(tokenizer, self.counts_from, (), outputs, listener, streams)
-        texts = self._counted(tokenizer, self.learn_from, "all", outputs, listener, streams)
+        by_line = self.learn_from is not None and surgery.learns_superwords(tokenizer)
+        if by_line:
+            listener.note(_SUPERWORDS)
+        texts = self._counted(tokenizer, self.learn_from, "all", outputs, listener, streams, by_line=by_line)
         if self.split_residues is not None and used:
             from bpe_cli.reports.tokenizer.residues import LEAST_MADE
 
@@ -155,6 +179,8 @@ class Change:
         outputs: Sequence[tuple[str, str | None]],
         listener: Listener,
         streams: Streams,
+        *,
+        by_line: bool = False,
     ) -> _core.Counts | None:
         """Count the pieces of texts; None if there are no texts."""
         if source is None:
@@ -168,7 +194,7 @@ class Change:
             source, tokenizer.slow_patterns, outputs, tokenizer=tokenizer, otherwise="", listener=listener,
             streams=streams,
         ) as blocks:  # fmt: skip
-            surgery.count_pieces(tokenizer, blocks, counts, self.threads, specials)
+            surgery.count_pieces(tokenizer, blocks, counts, self.threads, specials, by_line=by_line)
         return counts
 
     @staticmethod

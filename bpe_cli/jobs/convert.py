@@ -142,6 +142,7 @@ def convert(
         operation = operation and chained(operation, adding)
     if change is not None:
         if change.reads_texts:  # what no change can mend is said before the work
+            change.check(model)
             places = _places(rehearse(skeleton(model), chosen, losses), path, map_place, stdout)
             written += [("`output`", place) for place in places.values()]
             check_kept(written, kept, streams)

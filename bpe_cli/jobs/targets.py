@@ -48,6 +48,10 @@ TARGETS: Mapping[str, Target] = {
 """The readers, by name. llama.cpp splits by names of its own, of which qwen2 is one of our patterns exactly."""
 
 
+_TRIED = "aZé中ก1! \n\t\r_'²\u0301\u200d\U0001f600"
+"""Characters of all kinds, by which a pattern is judged that may not match all text."""
+
+
 def target_named(name: str) -> Target:
     """Return a reader by its name.
 
@@ -90,6 +94,27 @@ def as_typed(value: object) -> str:
     return ("no", "yes")[value] if isinstance(value, bool) else str(value)
 
 
+def _left_out(tokenizer: Tokenizer) -> tuple[str, str] | None:
+    """Return a character that a split pattern does not match, and the pattern; None if all that are tried match."""
+    from bpe_cli import _core
+    from bpe_cli.stages import Split
+    from bpe_cli.stages.component_json import core_spec
+    from bpe_cli.stages.patterns import scanner_for
+    from bpe_cli.support.blocks import Block
+    from bpe_cli.trainers.counts import new_counts
+
+    for pattern in tokenizer.patterns:
+        if scanner_for(pattern) is not None:
+            continue
+        stages = _core.Stages(core_spec((), (Split(pattern, behavior="Removed", invert=True),)))
+        for character in _TRIED:
+            counts = new_counts()
+            counts.add_staged(Block.of([character.encode()]), stages, None, 1)
+            if counts.unique == 0:
+                return character, pattern
+    return None
+
+
 def check_target(tokenizer: Tokenizer, name: str, *, finished: bool) -> None:
     """Check that the file of a reader holds a tokenizer exactly; one that is finished is read back as a proof.
 
@@ -97,8 +122,17 @@ def check_target(tokenizer: Tokenizer, name: str, *, finished: bool) -> None:
         FormatError: if it does not.
     """
     from bpe_cli.formats import dump, rehearse
+    from bpe_cli.stages.patterns import RUNS, covering
 
     target = target_named(name)
+    lost = _left_out(tokenizer) if name == "tiktoken" else None
+    if lost is not None:
+        option = "run_pattern" if RUNS in tokenizer.patterns else "pattern"
+        raise FormatError(
+            f"{name} cannot hold this exactly: it leaves out text that the split pattern does not match, such as "
+            f"{lost[0]!r}",
+            hint=f"for the same pieces, give `{option}` an expression that matches all text: {covering(lost[1])}",
+        )
     allowed = sorted({"ids", *target.given})
     try:
         (dump if finished else rehearse)(tokenizer, target.format, allowed)

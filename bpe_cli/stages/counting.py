@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable
 
 from bpe_cli import _core
@@ -100,6 +101,32 @@ class StagedText:
     ) -> None:
         """Add the pieces of a block to counts, without the special tokens that are found."""
         counts.add_staged(block, self.stages, matcher, threads)
+
+
+class ByLine:
+    """Cut each line of a text by itself, with its end, as superwords are learnt.
+
+    Args:
+        cutter: What cuts a line.
+    """
+
+    def __init__(self, cutter: Cutter) -> None:
+        self._cutter = cutter
+
+    def safe_cut(self, data: bytes | memoryview, /) -> int:
+        """Return the offset behind the last line end; 0 for none."""
+        return bytes(data).rfind(b"\n") + 1
+
+    def count_pieces(
+        self, counts: _core.Counts, block: Block, matcher: _core.SpecialMatcher | None, threads: int
+    ) -> None:
+        """Add the pieces of a block's lines to counts."""
+        self._cutter.count_pieces(counts, lines_of(block), matcher, threads)
+
+
+def lines_of(block: Block) -> Block:
+    """Return a block whose documents are the lines of another's, with their ends."""
+    return Block(block.data, array("Q", bytes(memoryview(_core.line_ends(block)))))
 
 
 def count_blocks(

@@ -155,6 +155,25 @@ before the last space."""
 RUNS_WITH_MARKS = r"\p{N}{1,3}| ?[^\s\p{L}\p{M}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 """The same, but that combining marks go with their letters: two of them do not cut a word."""
 
+RUN_WORDS = 4
+"""The maximum number of words in a superword, unless another is chosen."""
+
+NEVER_IN_RUNS = (": ",)
+"""What no superword contains, unless something else is chosen: the end of a prompt."""
+
+
+def covering(regex: str) -> str:
+    r"""Return an expression that also matches what lies between the matches of another: the pieces are the same.
+
+    tiktoken leaves out what its expression does not match.
+
+    >>> import re
+    >>> re.findall(r"\d+", "ab12c"), re.findall(covering(r"\d+"), "ab12c")
+    (['12'], ['ab', '12', 'c'])
+    """
+    return rf"{regex}|(?:(?!{regex})[\s\S])+"
+
+
 SAMPLE = 1 << 16
 """Bytes at the beginning of a text by which a pattern is judged."""
 

@@ -102,7 +102,8 @@ def extend(
 
     Args:
         tokenizer: BPE over bytes or characters.
-        counts: Pieces of a corpus, as ``count_pieces`` counts them with ``specials="all"``.
+        counts: Pieces of a corpus, as ``count_pieces`` counts them with ``specials="all"``, and ``by_line`` if the
+            tokenizer ``learns_superwords``.
         vocab_size: Ids to end with: all of the tokenizer's, unused ones too, and the new ones.
         min_frequency: A pair that occurs less often is not merged; None: as the trainers have it, 1 for
             bytes, 2 for characters.

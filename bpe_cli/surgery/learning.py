@@ -11,7 +11,8 @@ from typing import Literal, NamedTuple
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, TrainingError, UsageError
-from bpe_cli.stages import CharacterBpe, MergeBpe, Model
+from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe
+from bpe_cli.stages.patterns import NEVER_IN_RUNS, RUN_WORDS, RUNS, RUNS_WITH_MARKS, covering
 from bpe_cli.stages.spelling import to_visible
 from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import no_pair
@@ -93,7 +94,7 @@ def learn(
                 min_frequency=minimum,
                 tie=tie,
                 decoration={"prefix": prefix},
-                vetoes={"reserved": sorted(reserved)},
+                vetoes={"reserved": sorted(reserved), **_superword_vetoes(tokenizer)},
             ),
             progress,
         )
@@ -104,18 +105,45 @@ def learn(
     return Learnt(tokens, merges, f"{no_pair(minimum)}: {reached}" if exhausted else "")
 
 
+def learns_superwords(tokenizer: Tokenizer) -> bool:
+    """Return whether a tokenizer has superwords, by what cuts its text: then its new tokens are superwords too."""
+    known = (RUNS, RUNS_WITH_MARKS, covering(RUNS), covering(RUNS_WITH_MARKS))
+    return tokenizer.model.byte_level and any(runs in tokenizer.patterns for runs in known)
+
+
+def _superword_vetoes(tokenizer: Tokenizer) -> dict[str, object]:
+    """Return what superwords may not be, unless they were trained with other options, which no file tells."""
+    if not learns_superwords(tokenizer):
+        return {}
+    return {"max_words": RUN_WORDS, "never_within": [text.encode() for text in NEVER_IN_RUNS]}
+
+
 def extensible(model: Model) -> Merging:
     """Return a model whose merges are listed."""
     merging = listed(model)
     if merging is None:
-        raise FormatError(
-            f"only BPE over bytes or characters can be trained further, and this is {model.kind}",
-            hint="convert it to tokenizer.json, where scores become merges (`allow_loss=[\"sentencepiece-edges\"]` if "
-            "it has a table of rules), extend that, and convert the result"
-            if model.kind == "bpe-scores"
-            else "train a new tokenizer on both corpora together",
-        )
+        raise _not_extensible(model)
     return merging
+
+
+def check_extensible(model: Model) -> None:
+    """Check that a model is of a kind that can be trained further, without looking at its merges.
+
+    Raises:
+        FormatError: if it is not.
+    """
+    if not isinstance(model, (CharacterBpe, MergeBpe, RankBpe)):
+        raise _not_extensible(model)
+
+
+def _not_extensible(model: Model) -> FormatError:
+    return FormatError(
+        f"only BPE over bytes or characters can be trained further, and this is {model.kind}",
+        hint="convert it to tokenizer.json, where scores become merges (`allow_loss=[\"sentencepiece-edges\"]` if it has "
+        "a table of rules), change that, and convert the result"
+        if model.kind == "bpe-scores"
+        else "train a new tokenizer on both corpora together",
+    )
 
 
 def _mergeable(tokenizer: Tokenizer, model: Merging) -> list[bytes]:

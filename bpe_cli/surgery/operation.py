@@ -13,7 +13,7 @@ from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.stages import ByteLevel, CharacterBpe, EventBpe, LongestMatch, MergeBpe, Model, ScoredBpe, Unigram
 from bpe_cli.stages.codebook import codebook_ids
-from bpe_cli.stages.counting import count_blocks
+from bpe_cli.stages.counting import ByLine, count_blocks
 from bpe_cli.stages.events import SPLIT, without
 from bpe_cli.stages.spelling import to_visible
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
@@ -228,7 +228,13 @@ _NO_LIMIT = 1 << 62
 
 
 def count_pieces(
-    tokenizer: Tokenizer, blocks: Iterable[Block], counts: _core.Counts, threads: int = 1, specials: Specials = ()
+    tokenizer: Tokenizer,
+    blocks: Iterable[Block],
+    counts: _core.Counts,
+    threads: int = 1,
+    specials: Specials = (),
+    *,
+    by_line: bool = False,
 ) -> None:
     """Run documents through a tokenizer's stages and add the resulting pieces to counts.
 
@@ -238,14 +244,14 @@ def count_pieces(
         counts: What is added to.
         threads: Number of threads.
         specials: Which special tokens are found in the text; those, and added tokens, are taken out.
+        by_line: Whether each line is cut by itself, with its end; what superwords are learnt from is.
 
     Raises:
         TrainingError: if there are more different pieces than the counts' memory holds, or text cannot be cut.
         UsageError: if a name in ``specials`` is unknown.
     """
-    count_blocks(
-        blocks, tokenizer.engine, counts, threads, tokenizer.matcher(specials), smaller="count a sample of the corpus"
-    )  # fmt: skip
+    cutter = ByLine(tokenizer.engine) if by_line else tokenizer.engine
+    count_blocks(blocks, cutter, counts, threads, tokenizer.matcher(specials), smaller="count a sample of the corpus")
 
 
 def as_spelt(tokenizer: Tokenizer, counts: _core.Counts) -> _core.Counts:

@@ -4,7 +4,7 @@ Models that merge lose leaves of the merge tree, one after the other: a token th
 part. So a token that is left is still reached by the merges that reached it, and nothing else changes
 but the pieces that had the leaf; those are encoded anew, since what the leaf's parts do next is not
 said by the leaf: freed, they may merge with their neighbours. Counts are exact at every step. Long pieces (a model
-without a split pattern has whole documents) are divided where no merge can reach across, so that little is encoded anew.
+without a split pattern has whole documents) are divided where no merge reaches across, so little is encoded anew.
 
 Models without merges lose tokens in rounds: half of what is to go, then the corpus is encoded anew.
 """
@@ -69,11 +69,7 @@ def prune(
         FormatError: if the model cannot be pruned so that every token stays reachable.
         InputError: if the model has no token for a byte of the corpus.
     """
-    if isinstance(tokenizer.model, EventBpe):
-        raise FormatError(
-            f"{tokenizer.model.kind} cannot be pruned: what an event does depends on all events before it",
-            hint="train it anew with fewer tokens",
-        )
+    check_prunable(tokenizer.model)
     tokenizer = tokenizer.without_dead_merges()
     present = used_ids(tokenizer)
     excess = len(present) - size
@@ -110,6 +106,24 @@ def prune(
         if ranks is None:
             notes.append("no ranks do the same as the merges that are left, so the result has merges")
     return Operation(pruned, new_ids, summary=(f"{len(gone):,} pruned",), notes=tuple(notes))
+
+
+def check_prunable(model: Model) -> None:
+    """Check that a model is of a kind that can be pruned.
+
+    Raises:
+        FormatError: if it is not.
+    """
+    if isinstance(model, EventBpe):
+        raise FormatError(
+            f"{model.kind} cannot be pruned: what an event does depends on all events before it",
+            hint="train it anew with fewer tokens",
+        )
+    if isinstance(model, (WordLevel, NGram)) and model.unk_id is None:
+        raise FormatError(
+            f"{model.kind} without an unknown token cannot be pruned: text of the dropped tokens could not be encoded",
+            hint="train it with an unknown token",
+        )
 
 
 def skeleton(tokenizer: Tokenizer) -> Tokenizer:
@@ -277,11 +291,6 @@ def _choose_in_rounds(
     model: Model, counts: _core.Counts, removable: set[int], excess: int, progress: Progress | None
 ) -> set[int]:
     """Choose the tokens to remove: all unused ones, else the less used half, again and again."""
-    if isinstance(model, (WordLevel, NGram)) and model.unk_id is None:
-        raise FormatError(
-            f"{model.kind} without an unknown token cannot be pruned: text of the dropped tokens could not be encoded",
-            hint="train it with an unknown token",
-        )
     if len(removable) < excess:
         return removable
     gone: set[int] = set()

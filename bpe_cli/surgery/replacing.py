@@ -46,7 +46,7 @@ def replace_tokens(
         tokenizer: BPE over bytes or characters.
         number: How many tokens to replace.
         used: Pieces of a corpus that says which tokens are useful, as ``count_pieces`` counts them.
-        learnt_from: Pieces of the corpus to learn from, counted with ``specials="all"``.
+        learnt_from: Pieces of the corpus to learn from, counted as for ``extend``.
         min_frequency: As for ``extend``.
         progress: Called now and then with (steps done, all of them): a step is a leaf gone or a token learnt.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bpe_cli.errors import UsageError
-from bpe_cli.stages.patterns import PATTERNS, RUNS
+from bpe_cli.stages.patterns import NEVER_IN_RUNS, PATTERNS, RUN_WORDS, RUNS
 from bpe_cli.stages.spelling import from_visible
 from bpe_cli.trainers import parity, superwords
 from bpe_cli.trainers.base import SplittingOptions, check_special_tokens
@@ -78,8 +78,8 @@ class BbpeOptions(SplittingOptions):
     superwords: bool = False
     switch: int | Literal["auto"] | None = None
     run_pattern: str | None = None
-    max_words: int | None = 4
-    never_within: tuple[str, ...] = (": ",)
+    max_words: int | None = RUN_WORDS
+    never_within: tuple[str, ...] = NEVER_IN_RUNS
     parity: bool = False
     window: int | None = None
     window_alpha: float = 2.0

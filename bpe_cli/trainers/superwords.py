@@ -7,13 +7,12 @@ that counts with two cuts are saved, added up and spilled as all others. Options
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli import _core
 from bpe_cli.errors import UsageError
-from bpe_cli.stages.counting import ALL_MEMORY, SplitText
+from bpe_cli.stages.counting import ALL_MEMORY, SplitText, lines_of
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import options_json
 from bpe_cli.trainers.base import check_list, first_changed
@@ -50,8 +49,7 @@ class TwoCuts:
         self, counts: _core.Counts, block: Block, matcher: _core.SpecialMatcher | None, threads: int
     ) -> None:
         """Add the pieces of both cuts to counts, each with its mark."""
-        ends = array("Q", bytes(memoryview(_core.line_ends(block))))
-        lines = Block(block.data, ends)
+        lines = lines_of(block)
         for mark, cut in self._cuts:
             own = new_counts(ALL_MEMORY)
             cut.count_pieces(own, lines, matcher, threads)

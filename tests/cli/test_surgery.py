@@ -206,7 +206,7 @@ def test_scores_are_extended_by_way_of_merges(tmp_path, request, name, size):
     assert call("convert", "l.model", *extended, "-o", "m.model", cwd=tmp_path).err == error(
         "only BPE over bytes or characters can be trained further, and this is bpe-scores",
         "convert it to tokenizer.json, where scores become merges (--allow-loss sentencepiece-edges if it has a table "
-        "of rules), extend that, and convert the result",
+        "of rules), change that, and convert the result",
     )
     steps = [("l.model", "l.json"), ("l.json", "m.json", *extended), ("m.json", "m.model")]
     for source, output, *options in steps:

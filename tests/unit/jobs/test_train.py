@@ -10,7 +10,7 @@ import pytest
 
 from bpe_cli import trainers, training
 from bpe_cli.corpus import Source
-from bpe_cli.errors import InputError, OutputError, TrainingError, UsageError
+from bpe_cli.errors import FormatError, InputError, OutputError, TrainingError, UsageError
 from bpe_cli.formats import dump
 from bpe_cli.jobs.train import TrainJob, train_file
 from bpe_cli.jobs.train_options import options_for
@@ -20,6 +20,7 @@ from bpe_cli.trainers import ALGORITHMS, bbpe, bpe, sentencepiece, unigram
 from bpe_cli.training import train
 from bpe_cli.views.training_steps import training_lines
 from tests.cli_runner import call
+from tests.needs import needs
 
 TEXT = "low low lower lowest newest newest widest\n" * 3
 SIZES = {
@@ -78,6 +79,23 @@ def test_lines_of_texts_are_those_of_files(text, tmp_path):
     options = {"vocab_size": 12, "compat": "sentencepiece", "normalization": "identity", "hard_vocab_limit": False}
     for algorithm in ("unigram", "char"):
         assert train([path.read_bytes()], algorithm, **options) == train(path, algorithm, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"), [({"superwords": True, "switch": 4}, "run_pattern"), ({"pattern": r"\w+"}, "pattern")]
+)
+def test_tiktoken_needs_a_pattern_that_matches_all_text(options, named):
+    """OpenAI's library leaves out what its pattern does not match: with that of superwords, all words."""
+    tiktoken = needs("tiktoken")
+    with pytest.raises(FormatError, match="leaves out text") as caught:
+        train([TEXT], target="tiktoken", vocab_size=270, **options)
+    assert f"`{named}`" in caught.value.hint
+    regex = caught.value.hint.partition("all text: ")[2]
+    made = train([TEXT], target="tiktoken", vocab_size=270, **(options | {named: regex}))
+    assert made.model == train([TEXT], vocab_size=270, **options).model
+    ranks = {made.token_bytes(token_id): token_id for token_id in range(made.vocab_size)}
+    theirs = tiktoken.Encoding("t", pat_str=regex, mergeable_ranks=ranks, special_tokens={})
+    assert theirs.encode(TEXT + "!  12 é") == list(made.encode(TEXT + "!  12 é"))
 
 
 def test_a_target_chooses_the_algorithm():

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bpe_cli import extend as extend_text
 from bpe_cli.errors import FormatError, InputError, TrainingError, UsageError
 from bpe_cli.formats import dump
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.listening import Silence
 from bpe_cli.surgery import extend
 from bpe_cli.teaching import bpe as textbook
 from bpe_cli.tokenizer import Tokenizer
@@ -48,6 +50,38 @@ def test_bytes_at_once_and_in_two_goes(words, first, second, compat, special):
     if not special or compat in ("hf", "subword-nmt"):  # special tokens have the first ids
         assert extended == once
     compared()
+
+
+@at_least(10)
+@given(st.lists(WORDS.map(" ".join), min_size=2, max_size=6), st.integers(0, 12), st.integers(0, 6), st.integers(1, 8))
+def test_superwords_at_once_and_in_two_goes(lines, switch, first, second):
+    text = ".\n".join(lines).replace("d", ":") + "\n"
+
+    def trained(merges: int) -> Tokenizer:
+        options = bbpe.Options(vocab_size=256 + merges, superwords=True, switch=switch, pattern="[a-z]+| +")
+        return train([text], options)
+
+    once, begun = trained(switch + first + second), trained(switch + first)
+    added = len(once.model.merges) - len(begun.model.merges)
+    if added == 0:
+        return
+    assert extend_text(begun, [text], add=added).tokenizer == once
+    compared()
+
+
+def test_superwords_stay_within_lines_and_rules(tmp_path):
+    text = "Q: of the a b c\nA: of the a b c\n" * 4
+    begun = train([text + "xyz uvw\n" * 9], bbpe.Options(vocab_size=264, superwords=True, switch=6))
+    (tmp_path / "text.txt").write_text(text)
+    for change in ({"add": 20}, {"replace": 2, "counts_from": [text]}):
+        notes: list[str] = []
+        listener = Silence()
+        listener.note = notes.append
+        done = extend_text(begun, tmp_path / "text.txt", listener=listener, **change)
+        new = [done.tokenizer.token_bytes(token_id) for token_id in done.made_of]
+        assert new
+        assert not [token for token in new if b"\n" in token[:-1] or b": " in token or len(token.split()) > 4]
+        assert any("at most 4 words" in note for note in notes)
 
 
 @at_least(12)

@@ -11,6 +11,7 @@ from bpe_cli.surgery.merge_rules import MergeRules
 from bpe_cli.surgery.operation import used_ids
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, bpe, sentencepiece, train
+from tests.counted import at_least, compared
 
 from .makers import counted
 
@@ -30,6 +31,7 @@ def characters_whole(text: str) -> Tokenizer:
 
 
 @pytest.mark.parametrize("make", [bytes_whole, pieces_by_scores, characters_whole])
+@at_least(10)
 @given(text=TEXTS, share=st.integers(1, 10))
 def test_dividing_documents_changes_nothing(make, text: str, share: int) -> None:
     tokenizer = make(text)
@@ -44,6 +46,7 @@ def test_dividing_documents_changes_nothing(make, text: str, share: int) -> None
             patch.setattr(pruning, "_LONG", long)
             results.append(prune(tokenizer, counted(tokenizer, text), size))
     assert results[0].old_to_new == results[1].old_to_new
+    compared()
 
 
 @pytest.mark.parametrize("make", [bytes_whole, pieces_by_scores])
