@@ -20,6 +20,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
 pub use rules::charsmap;
+#[cfg(test)]
+pub(crate) use rules::table_of;
 
 use crate::boundaries::stages::{AtSpace, OfStretches, Rewriting};
 use crate::error::{Result, invalid};
@@ -301,6 +303,12 @@ impl Normalizer {
     #[must_use]
     pub fn only_begins(&self, byte: u8) -> bool {
         self.table().is_none_or(|table| table.only_begins(byte))
+    }
+
+    /// Whether a table leaves a blank as it is or makes a space of it, whatever stands behind it.
+    #[must_use]
+    pub fn leaves_blank(&self, blank: u8) -> bool {
+        self.table().is_none_or(|table| table.leaves_blank(blank))
     }
 
     /// The texts that a table leaves as they are.

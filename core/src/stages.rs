@@ -77,6 +77,14 @@ impl Stages {
             .all(|normalizer| normalizer.only_begins(byte))
     }
 
+    /// Whether no table of rules makes anything but a space of a blank, whatever stands behind it.
+    #[must_use]
+    pub fn leave_blank(&self, blank: u8) -> bool {
+        self.normalizers
+            .iter()
+            .all(|normalizer| normalizer.leaves_blank(blank))
+    }
+
     /// Compiles stages from JSON.
     ///
     /// # Errors

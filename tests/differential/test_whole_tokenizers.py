@@ -225,6 +225,22 @@ def test_the_unknown_token_may_be_the_last(model):
     assert hf_json.loads(written) == ours
 
 
+@pytest.mark.parametrize("add_prefix_space", [False, True])
+@pytest.mark.parametrize("reads_bytes", [False, True])
+def test_spans_are_trimmed_by_what_stands_in_the_vocabulary(reads_bytes, add_prefix_space):
+    """Tokens of text were taken for bytes: a line feed and a ``Ġ`` in a vocabulary of texts were no whitespace."""
+    letters = ["Ġ", "Ċ", "\n", "\u3000", " ", "a", "Ġa", "a\n"]
+    theirs = hf.Tokenizer(models.WordLevel({text: number for number, text in enumerate([*letters, "<unk>"])}, "<unk>"))
+    whole = splits.Split(hf.Regex("a\\n|."), "isolated")
+    theirs.pre_tokenizer = splits.ByteLevel(add_prefix_space=add_prefix_space) if reads_bytes else whole
+    theirs.post_processor = hf.processors.ByteLevel(trim_offsets=True, add_prefix_space=add_prefix_space)
+    ours = hf_json.loads(theirs.to_str().encode())
+    for text in ("a a", "a\na", "a\n", "\n", " \n\u3000 a", "\u3000a a", "a"):
+        expected, (found,) = theirs.encode(text), ours.model_inputs([text])
+        assert list(found.ids) == expected.ids, ascii(text)
+        assert list(found.spans) == expected.offsets, ascii(text)
+
+
 # -- sentencepiece ---------------------------------------------------------------------------------
 
 

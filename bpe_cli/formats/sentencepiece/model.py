@@ -23,7 +23,7 @@ from bpe_cli.formats.huggingface.classes import check_beside_model
 from bpe_cli.formats.read_file import read, refuse_pattern
 from bpe_cli.formats.sentencepiece import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
-from bpe_cli.formats.sentencepiece.writing import usual_pieces
+from bpe_cli.formats.sentencepiece.writing import overlapping, usual_pieces
 from bpe_cli.stages import (
     Charsmap,
     Model,
@@ -133,12 +133,22 @@ def read_piece(data: bytes, source: str, number: int) -> sentencepiece_writing.P
 
 
 def check_characters(pieces: list[sentencepiece_writing.Piece], source: str) -> None:
-    """Refuse pieces of several characters that a char model can never give, and that a search over pieces would."""
+    """Refuse pieces of several characters that a char model never gives where a search over pieces does."""
     for number, (text, _, kind) in enumerate(pieces):
         if kind in (NORMAL, UNUSED) and len(text.decode()) > 1:
             raise FormatError(
                 f"{source}: this is a char model, and piece {number}, {quote(text)}, is several characters"
             )
+    if (both := overlapping(pieces)) is not None:
+        first, second = (quote(pieces[number][0]) for number in both)
+        which = (
+            f"its user-defined piece {first} can overlap with itself"
+            if both[0] == both[1]
+            else (f"its user-defined pieces {first} and {second} can overlap")
+        )
+        raise FormatError(
+            f"{source}: a char model is not run if {which}", hint="a unigram or bpe model with such pieces is"
+        )
 
 
 def assemble(

@@ -10,6 +10,7 @@ import base64
 import contextlib
 import struct
 from array import array
+from bisect import bisect
 from collections.abc import Collection, Mapping, Sequence
 
 from bpe_cli import _core
@@ -30,7 +31,7 @@ from bpe_cli.formats.sentencepiece import (
     text,
 )
 from bpe_cli.stages import ALGORITHMS, Charsmap, ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram, WordLevel
-from bpe_cli.stages.spelling import BYTE, CONTROL, NORMAL, UNKNOWN
+from bpe_cli.stages.spelling import BYTE, CONTROL, NORMAL, UNKNOWN, USER_DEFINED
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Fact
@@ -143,6 +144,30 @@ def _write_piece(piece: Piece) -> bytes:
     return written + (wire.varint_field(3, kind) if kind != NORMAL else b"")
 
 
+LONGEST_OVERLAP = 1 << 12
+"""Bytes of the longest overlap of pieces that is looked for."""
+
+
+def overlapping(content: Sequence[Piece]) -> tuple[int, int] | None:
+    """Return two user-defined pieces, or one twice, of which one can begin inside the other and end behind it.
+
+    A char model takes the first of them in a text, and a search for the highest score may take the other.
+
+    >>> overlapping([(b"aa", 0.0, USER_DEFINED)]), overlapping([(b"ab", 0.0, USER_DEFINED)])
+    ((0, 0), None)
+    """
+    given = sorted((piece, place) for place, (piece, _, kind) in enumerate(content) if kind == USER_DEFINED)
+    first_bytes = {piece[:1] for piece, _ in given}
+    for piece, place in given:
+        for start in range(max(1, len(piece) - LONGEST_OVERLAP), len(piece)):
+            if piece[start : start + 1] in first_bytes:
+                end = piece[start:]
+                behind = bisect(given, (end, len(content)))  # the first that is longer, if any begins so
+                if behind < len(given) and given[behind][0].startswith(end):
+                    return place, given[behind][1]
+    return None
+
+
 # -- anew --------------------------------------------------------------------------------------
 
 
@@ -156,6 +181,7 @@ def _trainer_settings(
         kind == UNIGRAM
         and ("model_type", "CHAR") in trained
         and all(len(piece.decode()) == 1 for piece, _, each in content if each == NORMAL)
+        and overlapping(content) is None
     ):
         kind = CHAR
     said = fields_of(trained)
@@ -336,7 +362,8 @@ def _trainer_changes(
 
     kind = UNIGRAM if isinstance(model, Unigram) else BPE if isinstance(model, ScoredBpe) else WORD
     longer = (piece for piece, _, kind in content if kind == NORMAL and piece not in old and len(piece.decode()) > 1)
-    if kind == UNIGRAM and number(settings, 3, UNIGRAM) == CHAR and next(longer, None) is None:
+    was_char = number(settings, 3, UNIGRAM) == CHAR
+    if kind == UNIGRAM and was_char and next(longer, None) is None and overlapping(content) is None:
         kind = CHAR
     say(3, kind, UNIGRAM)
     if len(content) != len(old):

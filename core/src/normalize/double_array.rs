@@ -135,6 +135,13 @@ impl DoubleArray {
         Some(values)
     }
 
+    /// Whether an entry begins with a byte and another one behind it.
+    pub(super) fn goes_on(&self, byte: u8, next: u8) -> bool {
+        let root = self.0.first().map(|&root| offset(root));
+        let behind = root.and_then(|base| self.step(base, byte));
+        next != 0 && behind.is_some_and(|(base, _)| self.step(base, next).is_some())
+    }
+
     /// The base behind a byte, and whether an entry ends there.
     fn step(&self, base: usize, byte: u8) -> Option<(usize, bool)> {
         let place = base ^ usize::from(byte);

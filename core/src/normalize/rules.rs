@@ -75,6 +75,12 @@ fn build(name: &str) -> Result<Vec<u8>> {
     Charsmap::compile(&rules)
 }
 
+/// The table of these rules, ascending by what they replace.
+#[cfg(test)]
+pub(crate) fn table_of(rules: &[(&str, &str)]) -> Vec<u8> {
+    Charsmap::compile(rules).unwrap()
+}
+
 /// Every character but NUL, which no rule can hold.
 fn all_characters() -> impl Iterator<Item = char> {
     ('\u{1}'..=char::MAX).filter(|&character| UNICODE_16.contains(character))

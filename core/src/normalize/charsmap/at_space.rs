@@ -26,6 +26,17 @@ impl Charsmap {
         !(holds_space || self.replacements.contains('\u{2581}'))
     }
 
+    /// Whether a blank stays one or becomes a space, whatever stands behind it, and what stands there in ASCII is rewritten
+    /// as if the blank were not there.
+    pub(in crate::normalize) fn leaves_blank(&self, blank: u8) -> bool {
+        let put_in = |value: usize| self.replacement(value).unwrap_or_default();
+        let alone = self.trie.prefixes(&[blank]).next();
+        let values = self.trie.values_behind(blank);
+        alone.is_none_or(|(_, value)| put_in(value) == " ")
+            && (1..0x80).all(|next| !self.trie.goes_on(blank, next))
+            && values.is_some_and(|all| all.into_iter().all(|value| put_in(value).starts_with(' ')))
+    }
+
     /// What rules for clusters do there: one ends between a letter and a space, whatever the rules are.
     pub(in crate::normalize) fn at_space_of_graphemes(&self) -> AtSpace {
         // The few characters that make a cluster with what follows them; a rule may leave that out.
@@ -104,6 +115,18 @@ mod tests {
             ((" \u{301}", "c"), Stays),
         ] {
             assert_eq!(table(&[rule]).at_space(), expected, "{rule:?}");
+        }
+        for (rule, expected) in [
+            ((" ", "b"), false),
+            ((" ", " b"), false),
+            ((" ", ""), false),
+            ((" a", " b"), false),
+            ((" é", "b"), false),
+            ((" \u{301}", " ´"), true),
+            ((" ", " "), true),
+            (("a", "b"), true),
+        ] {
+            assert_eq!(table(&[rule]).leaves_blank(b' '), expected, "{rule:?}");
         }
         // Clusters end there in any case.
         assert_eq!(table(&[("a b", "c")]).at_space_of_graphemes(), Changes);

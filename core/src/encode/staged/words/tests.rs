@@ -14,7 +14,7 @@ use crate::encode::workers::tests::budgets_are_heeded;
 use crate::encode::{Encoder, Staged};
 use crate::models::build::build;
 use crate::models::model::Tables;
-use crate::normalize::charsmap;
+use crate::normalize::{charsmap, table_of};
 use crate::stages::Stages;
 use crate::tables::TokenTable;
 use crate::text::Text;
@@ -76,8 +76,12 @@ const CUT_AGAIN: &str = r#"{"pre_tokenizers": [{"type": "Punctuation", "behavior
 
 /// A table of rules, then marks.
 fn mapped(rules: &str) -> String {
+    before_marks(&charsmap(rules).unwrap())
+}
+
+fn before_marks(table: &[u8]) -> String {
     use base64::Engine as _;
-    let table = base64::engine::general_purpose::STANDARD.encode(charsmap(rules).unwrap());
+    let table = base64::engine::general_purpose::STANDARD.encode(table);
     FEW_MARKS.replace(
         r#""normalizers": ["#,
         &format!(r#""normalizers": [{{"type": "Charsmap", "precompiled_charsmap": "{table}"}}, "#),
@@ -177,6 +181,12 @@ impl Ways {
             r#"", "user_defined": ["a5B", "a.\u0301", "Bé", "a"]}, "#,
         );
         let words = mapped_words("nmt_nfkc");
+        // Rules of a user's own: a mark and no space for other white space, a blank behind a character, no letter left.
+        let own = before_marks(&table_of(&[("\n", "▁"), ("5", "5 "), ("B", " B")]));
+        let no_letter = before_marks(&table_of(&[("a", "好")])).replace(
+            r#""remove_extra_whitespaces": true"#,
+            r#""remove_extra_whitespaces": false"#,
+        );
         [
             (WORDS, WORD_PIECE),
             (CASED_WORDS, WORD_PIECE),
@@ -191,6 +201,10 @@ impl Ways {
             (&folded, SINGLE),
             (&kept, SINGLE),
             (&words, DOUBLE),
+            (&own, SINGLE),
+            (&own, SCORED),
+            (&no_letter, SINGLE),
+            (&no_letter, SCORED),
             (MARKS, SINGLE),
             (MARKS, DOUBLE),
             (REMOVED, BY_MERGES),

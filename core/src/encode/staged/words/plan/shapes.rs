@@ -80,9 +80,10 @@ fn same(classes: &[u8; 256]) -> [u8; 256] {
     })
 }
 
-/// What several blanks become.
-fn lead(stages: &Stages) -> Lead {
-    match pieces(stages, b"a  a").concat() == "a\u{2581}\u{2581}a".as_bytes() {
+/// What several blanks become between two bytes that stay as they are.
+fn lead(stages: &Stages, settled: u8) -> Lead {
+    let marks = [&[settled], "\u{2581}\u{2581}".as_bytes(), &[settled]].concat();
+    match pieces(stages, &[settled, b' ', b' ', settled]).concat() == marks {
         true => Lead::Marks,
         false => Lead::OneMark,
     }
@@ -102,7 +103,7 @@ pub(super) fn marks(stages: &Stages, joints: Option<Joints>) -> Plan {
     let plan = Plan {
         becomes: same(&classes),
         classes,
-        lead: lead(stages),
+        lead: lead(stages, b'a'),
         begins: true,
         characters: match joints {
             Some(_) => Apart::ByModel,
@@ -126,7 +127,7 @@ pub(super) fn mapped(stages: &Stages, mut joints: Option<Joints>) -> Option<Plan
     let mut classes = [0; 256];
     let spaced = pieces(stages, b"a a");
     for byte in 0..0x80_u8 {
-        let is_blank = byte.is_ascii_whitespace() && !is_held(byte);
+        let is_blank = byte.is_ascii_whitespace() && !is_held(byte) && stages.leave_blank(byte);
         classes[usize::from(byte)] = if !stages.only_begins(byte) {
             0
         } else if is_blank && pieces(stages, &[b'a', byte, b'a']) == spaced {
@@ -137,10 +138,11 @@ pub(super) fn mapped(stages: &Stages, mut joints: Option<Joints>) -> Option<Plan
             0
         };
     }
+    let settled = (0..0x80).find(|&byte| classes[usize::from(byte)] & SETTLED != 0)?;
     let plan = Plan {
         becomes: same(&classes),
         classes,
-        lead: lead(stages),
+        lead: lead(stages, settled),
         begins: true,
         joints,
         ..Plan::default()
@@ -148,8 +150,10 @@ pub(super) fn mapped(stages: &Stages, mut joints: Option<Joints>) -> Option<Plan
     (classes[usize::from(b' ')] == BLANK).then(|| plan.with_signs())
 }
 
-/// Whether a byte stays as it is.
+/// Whether a byte stays as it is. It is tried before another one too: blanks at the end of a text may go.
 fn is_kept(stages: &Stages, byte: u8) -> bool {
-    let mut text = crate::text::Text::new(&[byte], false);
-    stages.normalize(&mut text, INSIDE).is_ok() && text.bytes() == [byte]
+    [&[byte][..], &[byte; 2]].into_iter().all(|bytes| {
+        let mut text = crate::text::Text::new(bytes, false);
+        stages.normalize(&mut text, INSIDE).is_ok() && text.bytes() == bytes
+    })
 }
