@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from io import IOBase, TextIOBase
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from bpe_cli.errors import InputError, UsageError
@@ -275,7 +276,8 @@ def segment_files(
         listener: Receives progress and notes.
 
     Returns:
-        The number of lines written (``documents``), and of ``subwords`` with a count in the written vocabulary.
+        The number of lines written (``documents``), the ``files`` that were written, and the number of ``subwords``
+        with a count in the written vocabulary.
 
     >>> import io, os, tempfile
     >>> from bpe_cli import train
@@ -1057,6 +1059,7 @@ def _changed(tokenizer: AnyTokenizer, change: Change, listener: Listener) -> Ope
 
 
 _OTHERWISE = "`texts` takes a text itself"
+_TEXT_NAME = "text"
 
 # -- what callers give ------------------------------------------------------------------------------------
 
@@ -1085,13 +1088,16 @@ def _path(name: str, path: str | os.PathLike[str] | None) -> str | None:
 
 
 def _output(output: Destination) -> Destination:
-    if not isinstance(output, (str, os.PathLike)) and not callable(getattr(output, "write", None)):
+    is_stream = callable(getattr(output, "write", None)) and not isinstance(output, TextIOBase)
+    if not isinstance(output, (str, os.PathLike)) and not is_stream:
         raise wrong_type("output", "a str, a path or a binary stream", output)
     return output
 
 
 def _paths(files: Files) -> tuple[str, ...]:
     """Return the names of files; there is at least one, as none would mean stdin."""
+    if isinstance(files, IOBase):  # whose lines are no names
+        raise wrong_type("files", "a str, a path, or several", files)
     several = [files] if isinstance(files, (str, os.PathLike)) else list_of("files", files, "paths")
     if not several:
         raise UsageError("files is empty")
@@ -1126,9 +1132,8 @@ def _about_texts(
 def _source(texts: Texts, documents: Documents, field: str | None, member: str | None = None) -> Source:
     """Return where texts come from: themselves, or files."""
     if isinstance(texts, (str, bytes, bytearray, memoryview)):
-        return _documents(
-            documents, field, member=member, text=bytes_of(texts, "texts").decode("utf-8", "surrogateescape")
-        )
+        text = bytes_of(texts, "texts").decode("utf-8", "surrogateescape")
+        return _documents(documents, field, member=member, text=text, text_name=_TEXT_NAME)
     if isinstance(texts, os.PathLike):
         return _documents(documents, field, member=member, paths=(os.fsdecode(texts),), otherwise=_OTHERWISE)
     if not isinstance(texts, Iterable):
@@ -1139,7 +1144,13 @@ def _source(texts: Texts, documents: Documents, field: str | None, member: str |
         return _documents(documents, field, member=member, paths=paths, otherwise=_OTHERWISE)
     from bpe_cli.support.safe_orjson import orjson
 
-    _documents(documents, field, member=member)  # they are checked, though each text is a document by itself
+    _documents(documents, field, member=member)  # their types are checked first
+    for name, value in (("documents", documents != "whole"), ("field", field), ("member", member)):
+        if value:
+            raise UsageError(
+                f"`{name}` is for files or a single text: each of several texts is a document",
+                hint="give one text, or files as paths",
+            )
     decoded: list[str] = []
     for place, each in enumerate(several):
         try:
@@ -1150,4 +1161,4 @@ def _source(texts: Texts, documents: Documents, field: str | None, member: str |
                 hint="a text given alone, and files, can have any bytes",
             ) from error
     lines = b"\n".join(orjson.dumps({"text": text}) for text in decoded)
-    return _documents("jsonl", "text", text=lines.decode())
+    return _documents("jsonl", "text", text=lines.decode(), text_name=_TEXT_NAME)

@@ -206,7 +206,7 @@ def train(
     for name, value in (
         ("algorithm", "" if algorithm is None else algorithm),
         ("field", "text" if field is None else field),
-        ("member", member or ""),
+        ("member", "txt" if member is None else member),
     ):
         if not isinstance(value, str):
             raise wrong_type(name, "a str", value)
@@ -291,7 +291,18 @@ def train(
             return None
         counted, made = add_up(place.path, made, max_memory, engine=runner, listener=listener)
     else:
-        counted = counted_in(corpus)
+        first, items = _looked_into(corpus)
+        if held_out is None and not isinstance(first, os.PathLike):
+            about_files = {
+                "documents": documents not in (None, "whole", "lines" if trainer.takes_lines(made) else None),
+                "field": field is not None,
+                "member": member is not None,
+            }
+            for name, given in about_files.items():
+                if given:
+                    hint = "give files as pathlib.Path(name)"
+                    raise UsageError(f"`{name}` is for files, and the corpus is texts: each is a document", hint=hint)
+        counted = counted_in(corpus if isinstance(corpus, os.PathLike) else items)
     counts = in_memory(counted, max_memory)
     if wanted is None:
         tokenizer = trainer.train(counts, made, threads=threads).tokenizer
