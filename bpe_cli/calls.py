@@ -1059,7 +1059,6 @@ def _changed(tokenizer: AnyTokenizer, change: Change, listener: Listener) -> Ope
 
 
 _OTHERWISE = "`texts` takes a text itself"
-_TEXT_NAME = "text"
 
 # -- what callers give ------------------------------------------------------------------------------------
 
@@ -1133,7 +1132,7 @@ def _source(texts: Texts, documents: Documents, field: str | None, member: str |
     """Return where texts come from: themselves, or files."""
     if isinstance(texts, (str, bytes, bytearray, memoryview)):
         text = bytes_of(texts, "texts").decode("utf-8", "surrogateescape")
-        return _documents(documents, field, member=member, text=text, text_name=_TEXT_NAME)
+        return _documents(documents, field, member=member, text=text)
     if isinstance(texts, os.PathLike):
         return _documents(documents, field, member=member, paths=(os.fsdecode(texts),), otherwise=_OTHERWISE)
     if not isinstance(texts, Iterable):
@@ -1161,4 +1160,4 @@ def _source(texts: Texts, documents: Documents, field: str | None, member: str |
                 hint="a text given alone, and files, can have any bytes",
             ) from error
     lines = b"\n".join(orjson.dumps({"text": text}) for text in decoded)
-    return _documents("jsonl", "text", text=lines.decode(), text_name=_TEXT_NAME)
+    return _documents("jsonl", "text", text=lines.decode())

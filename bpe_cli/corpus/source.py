@@ -54,7 +54,6 @@ class Source:
         documents_are_default: True if nobody has said what a document is in this very run, which then means nothing for
             tar archives: a member is one document.
         otherwise: The hint for a file that is missing, as whoever names files may give a text itself; None for none.
-        text_name: What messages and reports call the text.
 
     Raises:
         UsageError: if there are both paths and a text, or ``block_bytes`` is less than 1.
@@ -72,7 +71,6 @@ class Source:
     field_is_default: bool = False
     documents_are_default: bool = False
     otherwise: str | None = None
-    text_name: str = "--text"
 
     def __post_init__(self) -> None:
         if self.text is not None and self.paths:
@@ -287,13 +285,13 @@ def _read(
     packer = Packer(source.block_bytes)
     if source.text is not None:
         if on_input is not None:
-            on_input(source.text_name, 0)
+            on_input("--text", 0)
         data = source.text.encode("utf-8", "surrogateescape")
         if hashes is not None:
             meter = Meter(digest(), None)
             meter(data)
-            hashes.append((source.text_name, meter.hexdigest(), meter.size))
-        yield from _pack(source, Input(source.text_name), iter((data,)), packer, [], rows)
+            hashes.append(("--text", meter.hexdigest(), meter.size))
+        yield from _pack(source, Input("--text"), iter((data,)), packer, [], rows)
     noted: set[str] = set()
     for item in inputs.items:
         if on_input is not None:

@@ -1,13 +1,15 @@
-"""Arguments that would be of no effect, or mean something else than they seem to, are refused; names are the library's."""
+"""Arguments that would be of no effect, or mean something else than they seem to, are refused; results say what there is."""
 
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 
 import bpe_cli
-from bpe_cli.errors import InputError, UsageError
+from bpe_cli.errors import UsageError
+from bpe_cli.tokenizer.usage import Origin
 
 
 @pytest.mark.parametrize("given", [{"documents": "lines"}, {"documents": "jsonl"}, {"field": "x"}, {"member": "md"}])
@@ -48,17 +50,6 @@ def test_streams_of_text_are_no_place_for_bytes(name, tmp_path):
             call("gpt2", file, io.BytesIO())
 
 
-def test_a_text_is_called_by_no_option():
-    report = bpe_cli.inspect("gpt2", ["low", "lower"])
-    assert [document.title for document, _ in report.value] == ["text:1", "text:2"]
-    assert '"input": "text"' in report.to_json()
-    assert "--text" not in report.to_json() + report.to_markdown() + report.to_html() + repr(report)
-    with pytest.raises(InputError, match="^text:1: the field 'text' is a number"):
-        bpe_cli.inspect("gpt2", '{"text": 3}', documents="jsonl")
-    with pytest.raises(InputError, match="^text:1:9: invalid JSON"):
-        bpe_cli.inspect("gpt-4", '[{"role"', chat=True)
-
-
 def test_segmented_files_are_named(tmp_path):
     (tmp_path / "a.txt").write_text("low lower\n", encoding="utf-8")
     text, words = str(tmp_path / "b.txt"), str(tmp_path / "words.txt")
@@ -66,3 +57,14 @@ def test_segmented_files_are_named(tmp_path):
     done = bpe_cli.segment_files("gpt2", tmp_path / "a.txt", text, write_vocabulary=words)
     assert (done.files, done.subwords) == ((text, words), 2)
     assert bpe_cli.segment_files("gpt2", tmp_path / "a.txt", io.BytesIO()).files == ()
+
+
+def test_what_is_printed_is_no_file():
+    texts = ["low lower lowest", "newest widest"] * 40
+    trained = bpe_cli.train(texts, "sentencepiece", vocab_size=40)
+    kept = replace(trained, origin=Origin("sentencepiece", carried=(("file", b"x" * 100_000),)))
+    assert len(repr(kept)) < 3000
+    assert repr(kept).startswith("Tokenizer(model=") and "name=None" in repr(kept)
+    assert len(repr(bpe_cli.load("gpt-4o"))) < 3000
+    assert len(repr(bpe_cli.prune("gpt2", texts, 300))) < 3000
+    assert repr(bpe_cli.load("gpt2")).endswith("origin=None, name='gpt2')")
