@@ -135,6 +135,7 @@ def encode_files(
     Returns:
         The number of ``documents`` and of ``tokens``, and the ``files`` that were written.
 
+    >>> from bpe_cli import decode_files, encode_files
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     text, ids = os.path.join(folder, "text.txt"), os.path.join(folder, "ids.npy")
@@ -280,7 +281,7 @@ def segment_files(
         with a count in the written vocabulary.
 
     >>> import io, os, tempfile
-    >>> from bpe_cli import train
+    >>> from bpe_cli import segment_files, train
     >>> words = train(["low lower lowest"] * 2, algorithm="bpe", vocab_size=18)
     >>> lines = io.BytesIO()
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -345,6 +346,7 @@ def decode_files(
     Returns:
         The number of ``documents`` and of ``tokens``.
 
+    >>> from bpe_cli import decode_files
     >>> import io, os, tempfile
     >>> text = io.BytesIO()
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -454,7 +456,7 @@ def prepare(
         What the folder contains: the number of ``parts``, ``documents`` and ``tokens``, and whether it ``is_whole``.
 
     >>> import os, tempfile
-    >>> from bpe_cli import TokenDataset
+    >>> from bpe_cli import TokenDataset, prepare
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     text, out = os.path.join(folder, "text.txt"), os.path.join(folder, "out")
     ...     with open(text, "w") as file:
@@ -634,6 +636,7 @@ def inspect(
         date: The date for templates that include one; today if None.
         listener: Receives progress and notes.
 
+    >>> from bpe_cli import inspect
     >>> report = inspect("gpt2", "hello world")
     >>> [found.segmentation.token_count for _, found in report.value], "bpe.inspect.text/1" in report.to_json()
     ([2], True)
@@ -817,6 +820,7 @@ def compare(
     Returns:
         The report; None if only a share of the parts was tallied.
 
+    >>> from bpe_cli import compare
     >>> compare(["gpt2", "gpt-4o"], ids=True).value.same
     False
     >>> found = compare(["gpt2", "gpt-4o"], "hello world, naïve")
@@ -895,6 +899,7 @@ def add_tokens(tokenizer: AnyTokenizer, tokens: Iterable[str | bytes | SpecialTo
         The new ``tokenizer``, and what you need to move embeddings: ``old_to_new``, the new id of each old id, and
         ``made_of``, the old ids that make up each new one. ``id_map()`` returns both as JSON.
 
+    >>> from bpe_cli import add_tokens
     >>> done = add_tokens("gpt2", ["<|chat|>"])
     >>> done.tokenizer.encode("hello<|chat|>"), done.made_of
     ([31373, 50257], {50257: (27, 91, 17006, 91, 29)})
@@ -943,6 +948,7 @@ def prune(
     Returns:
         The new ``tokenizer`` and the map from old to new ids, as from ``add_tokens``.
 
+    >>> from bpe_cli import prune
     >>> done = prune("gpt2", ["hello world"] * 3, 1000)
     >>> len(done.tokenizer), done.tokenizer.decode(done.tokenizer.encode("hello world")), done.old_to_new[50000]
     (1000, 'hello world', None)
@@ -992,6 +998,7 @@ def extend(
     Returns:
         The new ``tokenizer``, and the old tokens that make up each new one, as from ``add_tokens``.
 
+    >>> from bpe_cli import extend
     >>> done = extend("gpt2", ["bpe bpe"], 50258)
     >>> [done.tokenizer.id_to_token(token_id) for token_id in done.made_of]
     ['bpe']
@@ -1038,7 +1045,7 @@ def merge(tokenizer: AnyTokenizer, other: AnyTokenizer) -> Operation:
     Returns:
         The new ``tokenizer`` and id map, as from ``add_tokens``; ``other_to_new`` maps the other tokenizer's ids.
 
-    >>> from bpe_cli import train
+    >>> from bpe_cli import merge, train
     >>> done = merge("gpt2", train(["qxqx qxqx"], vocab_size=258))
     >>> [done.tokenizer.id_to_token(token_id) for token_id in done.made_of], done.other_to_new[257]
     (['qx', 'qxqx'], 50258)

@@ -1,4 +1,7 @@
-"""``train``, as programs call it: on texts or files, with the options of the algorithms as keywords."""
+"""``train``, as programs call it: on texts or files, with the options of the algorithms as keywords.
+
+Length: one call with its overloads, whose docstring is a part of docs/reference/api.md.
+"""
 
 from __future__ import annotations
 
@@ -142,6 +145,7 @@ def train(
 ) -> Tokenizer | SizesReport | None:
     """Train a tokenizer on texts, or on files.
 
+    >>> from bpe_cli import train
     >>> tokenizer = train(["low lower lowest"] * 3, vocab_size=258)
     >>> [tokenizer.token_bytes(token_id) for token_id in (256, 257)]
     [b'lo', b'low']

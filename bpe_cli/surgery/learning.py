@@ -110,7 +110,7 @@ def extensible(model: Model) -> Merging:
     if merging is None:
         raise FormatError(
             f"only BPE over bytes or characters can be trained further, and this is {model.kind}",
-            hint="convert it to tokenizer.json, where scores become merges (`allow_loss=[\"sentencepiece-edges\"]` if "
+            hint='convert it to tokenizer.json, where scores become merges (`allow_loss=["sentencepiece-edges"]` if '
             "it has a table of rules), extend that, and convert the result"
             if model.kind == "bpe-scores"
             else "train a new tokenizer on both corpora together",

@@ -1,4 +1,4 @@
-"""Arguments that would be of no effect, or mean something else than they seem to, are refused; results say what there is."""
+"""Arguments that would be of no effect are refused; results say what there is, in a few lines."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from bpe_cli.tokenizer.usage import Origin
 def test_several_texts_are_not_divided(given):
     """They were taken whole in silence: lines of JSON were trained on with their braces."""
     (name,) = given
-    with pytest.raises(UsageError, match=f"^`{name}` is for files, and the corpus is texts") as caught:
+    with pytest.raises(UsageError, match=rf"^`{name}` is for files, and the corpus is texts") as caught:
         bpe_cli.train(['{"x": "low"}\n'] * 2, vocab_size=258, **given)
     assert caught.value.hint == "give files as pathlib.Path(name)"
     for call in (
         lambda: bpe_cli.inspect("gpt2", ["a\nb", "c"], **given),
         lambda: bpe_cli.compare(["gpt2"], ["a\nb", "c"], **given),
     ):
-        with pytest.raises(UsageError, match=f"^`{name}` is for files or a single text"):
+        with pytest.raises(UsageError, match=rf"^`{name}` is for files or a single text"):
             call()
 
 
@@ -43,10 +43,10 @@ def test_files_and_a_single_text_are_divided(tmp_path):
 def test_streams_of_text_are_no_place_for_bytes(name, tmp_path):
     call, path = getattr(bpe_cli, name), tmp_path / "a.txt"
     path.write_text("64 275\n", encoding="utf-8")
-    with pytest.raises(TypeError, match="^output must be a str, a path or a binary stream, not StringIO$"):
+    with pytest.raises(TypeError, match=r"^output must be a str, a path or a binary stream, not StringIO$"):
         call("gpt2", path, io.StringIO())
     for mode in ("r", "rb"):
-        with path.open(mode) as file, pytest.raises(TypeError, match="^files must be a str, a path, or several, not "):
+        with path.open(mode) as file, pytest.raises(TypeError, match=r"^files must be a str, a path, or several, not "):
             call("gpt2", file, io.BytesIO())
 
 
@@ -64,7 +64,7 @@ def test_what_is_printed_is_no_file():
     trained = bpe_cli.train(texts, "sentencepiece", vocab_size=40)
     kept = replace(trained, origin=Origin("sentencepiece", carried=(("file", b"x" * 100_000),)))
     assert len(repr(kept)) < 3000
-    assert repr(kept).startswith("Tokenizer(model=") and "name=None" in repr(kept)
+    assert repr(kept).startswith("Tokenizer(model=")
     assert len(repr(bpe_cli.load("gpt-4o"))) < 3000
     assert len(repr(bpe_cli.prune("gpt2", texts, 300))) < 3000
     assert repr(bpe_cli.load("gpt2")).endswith("origin=None, name='gpt2')")
