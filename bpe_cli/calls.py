@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from io import IOBase, TextIOBase
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from bpe_cli.errors import InputError, UsageError
@@ -134,6 +135,7 @@ def encode_files(
     Returns:
         The number of ``documents`` and of ``tokens``, and the ``files`` that were written.
 
+    >>> from bpe_cli import decode_files, encode_files
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     text, ids = os.path.join(folder, "text.txt"), os.path.join(folder, "ids.npy")
@@ -275,10 +277,11 @@ def segment_files(
         listener: Receives progress and notes.
 
     Returns:
-        The number of lines written (``documents``), and of ``subwords`` with a count in the written vocabulary.
+        The number of lines written (``documents``), the ``files`` that were written, and the number of ``subwords``
+        with a count in the written vocabulary.
 
     >>> import io, os, tempfile
-    >>> from bpe_cli import train
+    >>> from bpe_cli import segment_files, train
     >>> words = train(["low lower lowest"] * 2, algorithm="bpe", vocab_size=18)
     >>> lines = io.BytesIO()
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -343,6 +346,7 @@ def decode_files(
     Returns:
         The number of ``documents`` and of ``tokens``.
 
+    >>> from bpe_cli import decode_files
     >>> import io, os, tempfile
     >>> text = io.BytesIO()
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -452,7 +456,7 @@ def prepare(
         What the folder contains: the number of ``parts``, ``documents`` and ``tokens``, and whether it ``is_whole``.
 
     >>> import os, tempfile
-    >>> from bpe_cli import TokenDataset
+    >>> from bpe_cli import TokenDataset, prepare
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     text, out = os.path.join(folder, "text.txt"), os.path.join(folder, "out")
     ...     with open(text, "w") as file:
@@ -632,6 +636,7 @@ def inspect(
         date: The date for templates that include one; today if None.
         listener: Receives progress and notes.
 
+    >>> from bpe_cli import inspect
     >>> report = inspect("gpt2", "hello world")
     >>> [found.segmentation.token_count for _, found in report.value], "bpe.inspect.text/1" in report.to_json()
     ([2], True)
@@ -815,6 +820,7 @@ def compare(
     Returns:
         The report; None if only a share of the parts was tallied.
 
+    >>> from bpe_cli import compare
     >>> compare(["gpt2", "gpt-4o"], ids=True).value.same
     False
     >>> found = compare(["gpt2", "gpt-4o"], "hello world, naïve")
@@ -893,6 +899,7 @@ def add_tokens(tokenizer: AnyTokenizer, tokens: Iterable[str | bytes | SpecialTo
         The new ``tokenizer``, and what you need to move embeddings: ``old_to_new``, the new id of each old id, and
         ``made_of``, the old ids that make up each new one. ``id_map()`` returns both as JSON.
 
+    >>> from bpe_cli import add_tokens
     >>> done = add_tokens("gpt2", ["<|chat|>"])
     >>> done.tokenizer.encode("hello<|chat|>"), done.made_of
     ([31373, 50257], {50257: (27, 91, 17006, 91, 29)})
@@ -941,6 +948,7 @@ def prune(
     Returns:
         The new ``tokenizer`` and the map from old to new ids, as from ``add_tokens``.
 
+    >>> from bpe_cli import prune
     >>> done = prune("gpt2", ["hello world"] * 3, 1000)
     >>> len(done.tokenizer), done.tokenizer.decode(done.tokenizer.encode("hello world")), done.old_to_new[50000]
     (1000, 'hello world', None)
@@ -990,6 +998,7 @@ def extend(
     Returns:
         The new ``tokenizer``, and the old tokens that make up each new one, as from ``add_tokens``.
 
+    >>> from bpe_cli import extend
     >>> done = extend("gpt2", ["bpe bpe"], 50258)
     >>> [done.tokenizer.id_to_token(token_id) for token_id in done.made_of]
     ['bpe']
@@ -1036,7 +1045,7 @@ def merge(tokenizer: AnyTokenizer, other: AnyTokenizer) -> Operation:
     Returns:
         The new ``tokenizer`` and id map, as from ``add_tokens``; ``other_to_new`` maps the other tokenizer's ids.
 
-    >>> from bpe_cli import train
+    >>> from bpe_cli import merge, train
     >>> done = merge("gpt2", train(["qxqx qxqx"], vocab_size=258))
     >>> [done.tokenizer.id_to_token(token_id) for token_id in done.made_of], done.other_to_new[257]
     (['qx', 'qxqx'], 50258)
@@ -1085,13 +1094,16 @@ def _path(name: str, path: str | os.PathLike[str] | None) -> str | None:
 
 
 def _output(output: Destination) -> Destination:
-    if not isinstance(output, (str, os.PathLike)) and not callable(getattr(output, "write", None)):
+    is_stream = callable(getattr(output, "write", None)) and not isinstance(output, TextIOBase)
+    if not isinstance(output, (str, os.PathLike)) and not is_stream:
         raise wrong_type("output", "a str, a path or a binary stream", output)
     return output
 
 
 def _paths(files: Files) -> tuple[str, ...]:
     """Return the names of files; there is at least one, as none would mean stdin."""
+    if isinstance(files, IOBase):  # whose lines are no names
+        raise wrong_type("files", "a str, a path, or several", files)
     several = [files] if isinstance(files, (str, os.PathLike)) else list_of("files", files, "paths")
     if not several:
         raise UsageError("files is empty")
@@ -1126,9 +1138,8 @@ def _about_texts(
 def _source(texts: Texts, documents: Documents, field: str | None, member: str | None = None) -> Source:
     """Return where texts come from: themselves, or files."""
     if isinstance(texts, (str, bytes, bytearray, memoryview)):
-        return _documents(
-            documents, field, member=member, text=bytes_of(texts, "texts").decode("utf-8", "surrogateescape")
-        )
+        text = bytes_of(texts, "texts").decode("utf-8", "surrogateescape")
+        return _documents(documents, field, member=member, text=text)
     if isinstance(texts, os.PathLike):
         return _documents(documents, field, member=member, paths=(os.fsdecode(texts),), otherwise=_OTHERWISE)
     if not isinstance(texts, Iterable):
@@ -1139,7 +1150,13 @@ def _source(texts: Texts, documents: Documents, field: str | None, member: str |
         return _documents(documents, field, member=member, paths=paths, otherwise=_OTHERWISE)
     from bpe_cli.support.safe_orjson import orjson
 
-    _documents(documents, field, member=member)  # they are checked, though each text is a document by itself
+    _documents(documents, field, member=member)  # their types are checked first
+    for name, value in (("documents", documents != "whole"), ("field", field), ("member", member)):
+        if value:
+            raise UsageError(
+                f"`{name}` is for files or a single text: each of several texts is a document",
+                hint="give one text, or files as paths",
+            )
     decoded: list[str] = []
     for place, each in enumerate(several):
         try:

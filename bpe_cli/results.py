@@ -279,7 +279,9 @@ class ComparisonReport:
         """
         from bpe_cli.views.comparison.files import comparison_markdown
 
-        return comparison_markdown(self.value, metrics=_metrics(metrics), changes=self.changes, checks=self.checks, full=full)
+        return comparison_markdown(
+            self.value, metrics=_metrics(metrics), changes=self.changes, checks=self.checks, full=full
+        )
 
     def to_latex(self, metrics: Iterable[Metric | str] | None = None) -> str:
         """Return the tokenizer table that ``bpe compare --latex`` prints; ``metrics`` as for ``to_markdown``."""

@@ -148,6 +148,7 @@ def train(
 ) -> Tokenizer | SizesReport | None:
     """Train a tokenizer on texts, or on files.
 
+    >>> from bpe_cli import train
     >>> tokenizer = train(["low lower lowest"] * 3, vocab_size=258)
     >>> [tokenizer.token_bytes(token_id) for token_id in (256, 257)]
     [b'lo', b'low']
@@ -265,7 +266,10 @@ def train(
             return None
         counted, made = add_up(place, made, max_memory, engine=runner, listener=listener)
     else:
-        counted = each.counted(corpus, drawn)
+        first, items = _looked_into(corpus)
+        if held_out is None and not isinstance(first, os.PathLike):
+            each.refuse_what_is_for_files()
+        counted = each.counted(corpus if isinstance(corpus, os.PathLike) else items, drawn)
     counts = in_memory(counted, max_memory)
     if wanted is None:
         tokenizer = trainer.train(counts, made, threads=threads).tokenizer
@@ -302,6 +306,20 @@ class _Each:
 
         paths = tuple(map(_path, items))
         return Source(paths, documents=self.documents or "whole", field=self.field, member=self.member)
+
+    def refuse_what_is_for_files(self) -> None:
+        """Check that nothing says how files are read: each text is a document."""
+        usual = (None, "whole", "lines" if self.trainer.takes_lines(self.options) else None)
+        given = {
+            "documents": self.documents not in usual,
+            "field": self.field is not None,
+            "member": self.member is not None,
+        }
+        if name := next((name for name, is_given in given.items() if is_given), None):
+            raise UsageError(
+                f"`{name}` is for files, and the corpus is texts: each is a document",
+                hint="give files as pathlib.Path(name)",
+            )
 
     def counted(self, corpus: object, drawn: Sampled | None = None) -> Counted:
         """Count texts or files, all or some drawn from them."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import doctest
+import inspect
 import subprocess
 import sys
 
 import pytest
 
 import bpe_cli
+from tests.counted import at_least, compared
 
 
 def test_names_are_few_and_sorted():
@@ -32,3 +35,26 @@ def test_import_loads_nothing_else():
     loaded = set(done.stdout.split())
     assert not {name for name in loaded if name.startswith("bpe_cli.")}
     assert not loaded & {"typing_extensions", "importlib.metadata", "regex", "rich", "typer", "tqdm", "orjson"}
+
+
+def examples():
+    """Yield the examples of public names and of their methods, as help() and docs/reference/api.md show them."""
+    for name in bpe_cli.__all__:
+        value = getattr(bpe_cli, name)
+        members = vars(value) if isinstance(value, type) else {}
+        shown = {name: value} | {f"{name}.{member}": found for member, found in members.items() if member[0] != "_"}
+        for member, found in shown.items():
+            text = inspect.getdoc(found) or ""
+            if ">>>" in text:
+                yield doctest.DocTestParser().get_doctest(text, {}, member, None, None)
+
+
+@at_least(20)
+def test_examples_run_as_they_are_shown(tmp_path, monkeypatch):
+    """In a module of its own an example needs no import, where it is shown it does."""
+    monkeypatch.chdir(tmp_path)
+    for example in examples():
+        said = []
+        doctest.DocTestRunner().run(example, out=said.append)
+        assert not said, f"{example.name}: {''.join(said)}"
+        compared()

@@ -45,7 +45,7 @@ class TokenDataset:
     PyTorch's ``DataLoader``, with workers of any kind. ``stream`` returns an iterable-style one.
 
     >>> import os, tempfile
-    >>> from bpe_cli import prepare
+    >>> from bpe_cli import TokenDataset, prepare
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     lines, out = os.path.join(folder, "lines.txt"), os.path.join(folder, "out")
     ...     with open(lines, "w") as file:
@@ -189,7 +189,7 @@ class TokenDataset:
             TypeError: if a number has the wrong type.
 
         >>> import os, tempfile
-        >>> from bpe_cli import prepare
+        >>> from bpe_cli import TokenDataset, prepare
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     lines, out = os.path.join(folder, "lines.txt"), os.path.join(folder, "out")
         ...     with open(lines, "w") as file:

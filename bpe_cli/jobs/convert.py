@@ -90,11 +90,11 @@ def convert(
         streams: The streams around the job.
 
     >>> import os, tempfile
+    >>> from bpe_cli import add_tokens, convert
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     done = convert("gpt2", os.path.join(folder, "gpt2.tiktoken"))
     ...     done.format, [os.path.basename(path) for path in done.files], done.left_behind
     ('tiktoken', ['gpt2.tiktoken'], ())
-    >>> from bpe_cli import add_tokens
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     done = convert(add_tokens("gpt2", ["<|chat|>"]), os.path.join(folder, "tokenizer.json"))
     ...     sorted(os.listdir(folder))

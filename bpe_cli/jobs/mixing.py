@@ -77,7 +77,9 @@ class Mixture:
         for name in self.weights:
             if name not in names:
                 hint = did_you_mean(nearest(name, names), f"the corpora are: {', '.join(names)}" if names else None)
-                raise UsageError(f"there is no corpus {name!r} to weigh", hint=hint or "`corpus={NAME: ...}` names them")
+                raise UsageError(
+                    f"there is no corpus {name!r} to weigh", hint=hint or "`corpus={NAME: ...}` names them"
+                )
         if self.alpha is not None and len(names) < 2:
             raise UsageError("`alpha` is for several corpora", hint="`corpus={NAME: ...}` names them")
 

@@ -120,10 +120,11 @@ def segment(
         cut = _counted(cut, counts)
     with target.open() as out, reading(source, files, "segmenting", listener, stdin=streams.read) as blocks:
         lines = _write_lines(blocks, cut, out)
+    names = (target.path,) if target.path is not None and os.path.isfile(target.path) else ()
     if how.write_vocabulary is None:
-        return Encoded(lines)
+        return Encoded(lines, files=names)
     write_file(how.write_vocabulary, dump_vocabulary(counts))
-    return Encoded(lines, subwords=len(counts))
+    return Encoded(lines, files=(*names, how.write_vocabulary), subwords=len(counts))
 
 
 def _counted(cut: Cut, counts: Counter[str]) -> Cut:

@@ -39,6 +39,7 @@ def load(name_or_path: str | os.PathLike[str], pattern: str | None = None) -> To
         name_or_path: The name or path.
         pattern: The split pattern, by name or as an expression, for formats that hold none.
 
+    >>> from bpe_cli import load
     >>> load("gpt-4o").name, load("GPT2").encode("hello world")
     ('o200k_base', [31373, 995])
 

@@ -229,9 +229,7 @@ def no_special_tokens(names: Sequence[str], contents: Iterable[bytes]) -> UsageE
     )
 
 
-def cannot_encode(
-    error: ValueError, data: bytes | memoryview, offset: int = 0, ends: Sequence[int] = ()
-) -> InputError:
+def cannot_encode(error: ValueError, data: bytes | memoryview, offset: int = 0, ends: Sequence[int] = ()) -> InputError:
     """Make the error for a byte without a token, and its place.
 
     Args:
@@ -280,9 +278,7 @@ def _text_around(place: int, data: bytes | memoryview, ends: Sequence[int]) -> t
     return (ends[number - 1] if number else 0), (ends[number] if number < len(ends) else len(data))
 
 
-def in_one_of(
-    texts: Sequence[T], error: NoTokenError, encode: Callable[[T], object]
-) -> NoTokenError:
+def in_one_of(texts: Sequence[T], error: NoTokenError, encode: Callable[[T], object]) -> NoTokenError:
     """Return the error of one of several texts, with its number and the offset in it, in place of that of all.
 
     Args:

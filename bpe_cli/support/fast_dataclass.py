@@ -10,6 +10,23 @@ from __future__ import annotations
 
 from operator import attrgetter
 
+_SHOWN = 200
+"""How many characters of a field ``cut_repr`` shows."""
+
+
+def cut_repr(value: object) -> str:
+    """Represent a value of either kind of dataclass as the original does, but with long fields cut.
+
+    >>> from bpe_cli.tokenizer.named_encodings import named
+    >>> cut_repr(named("gpt2")).partition(",")[0]
+    'Tokenizer(model=RankBpe(vocabulary=Vocabulary(50256 tokens)'
+    """
+    kind = type(value)
+    fields = ((name, repr(getattr(value, name))) for name in kind.__match_args__)  # type: ignore[attr-defined]
+    shown = (f"{name}={text if len(text) <= _SHOWN else text[:_SHOWN] + '...'}" for name, text in fields)
+    return f"{kind.__qualname__}({', '.join(shown)})"
+
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass

@@ -139,8 +139,8 @@ def check_extensible(model: Model) -> None:
 def _not_extensible(model: Model) -> FormatError:
     return FormatError(
         f"only BPE over bytes or characters can be trained further, and this is {model.kind}",
-        hint="convert it to tokenizer.json, where scores become merges (`allow_loss=[\"sentencepiece-edges\"]` if it has "
-        "a table of rules), change that, and convert the result"
+        hint='convert it to tokenizer.json, where scores become merges (`allow_loss=["sentencepiece-edges"]` if '
+        "it has a table of rules), change that, and convert the result"
         if model.kind == "bpe-scores"
         else "train a new tokenizer on both corpora together",
     )

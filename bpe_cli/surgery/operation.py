@@ -18,6 +18,7 @@ from bpe_cli.stages.events import SPLIT, without
 from bpe_cli.stages.spelling import to_visible
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
+from bpe_cli.support.fast_dataclass import cut_repr
 from bpe_cli.tokenizer import Specials, Tokenizer
 from bpe_cli.tokenizer.usage import Origin
 
@@ -47,6 +48,9 @@ class Operation:
     summary: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     other_to_new: Mapping[int, int | None] | None = None
+
+    def __repr__(self) -> str:
+        return cut_repr(self)  # whole, it has a line for each id
 
     def id_map(self) -> bytes:
         """Return the map of old to new ids as JSON, for moving embeddings.

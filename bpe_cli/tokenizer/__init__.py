@@ -18,7 +18,7 @@ from bpe_cli.stages.vocabulary import Merges
 from bpe_cli.support.blocks import Block, settle
 from bpe_cli.support.cached import cached_property
 from bpe_cli.support.core_arguments import bytes_of, no_special_tokens, wrong_type
-from bpe_cli.support.fast_dataclass import dataclass, field, replace
+from bpe_cli.support.fast_dataclass import cut_repr, dataclass, field, replace
 from bpe_cli.tokenizer.engine import EngineParts, Place, Sampling, SpecialTable, only_splits
 from bpe_cli.tokenizer.engine.compiled import Engine
 from bpe_cli.tokenizer.special_tokens import Withheld, joined_special_tokens, live, looked_for, withheld
@@ -55,6 +55,9 @@ class Tokenizer(TextMethods):
     usage: Usage = NO_USAGE
     origin: Origin | None = field(default=None, compare=False)
     name: str | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        return cut_repr(self)  # whole, it can be megabytes: scores, and what its file carried
 
     def __getstate__(self) -> dict[str, object]:
         """Return the state of a copy or a pickle: the value, without anything compiled or computed from it."""

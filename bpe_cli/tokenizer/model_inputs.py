@@ -62,6 +62,7 @@ class Encoding:
     ) -> Encoding:
         """Make the encoding of one text; what is not given is empty: spans (0, 0), tokens "" and word ids None.
 
+        >>> from bpe_cli import Encoding
         >>> Encoding.of([5, 6], [(0, 1), (1, 3)]).sequence_ids
         (0, 0)
 

@@ -42,8 +42,8 @@ class StreamDecoder(_core.KnownTexts):
         errors: How to treat bytes that are not UTF-8: ``strict`` rejects them, ``replace`` returns U+FFFD for them,
             ``ignore`` leaves them out.
 
-    >>> from bpe_cli.tokenizer.named_encodings import named
-    >>> decoder = StreamDecoder(named("gpt2"))
+    >>> from bpe_cli import StreamDecoder, load
+    >>> decoder = StreamDecoder(load("gpt2"))
     >>> [decoder.feed([token]) for token in (19526, 254)], decoder.finish()
     (['', '你'], '')
     """

@@ -16,7 +16,7 @@ TEXTS = ["low lower lowest"] * 3
 def test_an_id_before_and_after_a_text():
     assert GPT2.encode("a", bos=np.int64(50256), eot=np.uint16(0)) == [50256, 64, 0]
     assert GPT2.encode_batch(["a"], eot=np.int32(50256))[0] == [64, 50256]
-    with pytest.raises(TypeError, match="^bos must be a str or an int, not float64$"):
+    with pytest.raises(TypeError, match=r"^bos must be a str or an int, not float64$"):
         GPT2.encode("a", bos=np.float64(3))
 
 
@@ -38,7 +38,7 @@ def test_a_sampling_holds_numbers_of_python():
     assert GPT2.encode("hello world", sampling=drawn) == GPT2.encode(
         "hello world", sampling=bpe_cli.Sampling("dropout", 0.5, seed=7)
     )
-    with pytest.raises(TypeError, match="^seed must be an int, not bool$"):
+    with pytest.raises(TypeError, match=r"^seed must be an int, not bool$"):
         bpe_cli.Sampling("dropout", 0.5, seed=True)
 
 

@@ -166,8 +166,8 @@ def test_metrics_have_names():
     ],
 )
 def test_a_metric_that_there_is_not_is_named(call):
-    with pytest.raises(UsageError, match="^there is no metric 'fertilty'$") as caught:
+    with pytest.raises(UsageError, match=r"^there is no metric 'fertilty'$") as caught:
         call("fertilty")
     assert caught.value.hint == "did you mean fertility?"
-    with pytest.raises(TypeError, match="^metrics? must be a (list of names|str), not int$"):
+    with pytest.raises(TypeError, match=r"^metrics? must be a (list of names|str), not int$"):
         call(3)

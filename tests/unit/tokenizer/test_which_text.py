@@ -46,11 +46,11 @@ def test_texts_of_model_inputs_are_named_by_their_places():
         BYTES.model_inputs([("low", "low", "low")])
     with pytest.raises(NoTokenError, match=r"^second text of texts\[1\]: byte 0xE4 at offset 1 "):
         BYTES.model_inputs(["low", ("low", "l\u4f60")])
-    with pytest.raises(NoTokenError, match="^second text of a pair: byte 0xE4 at offset 1 "):
+    with pytest.raises(NoTokenError, match=r"^second text of a pair: byte 0xE4 at offset 1 "):
         BYTES.encode_pair("low", "l\u4f60")
 
 
 def test_padding_says_what_it_takes():
-    with pytest.raises(UsageError, match="^padding must be 'longest' or a number of ids, not 'max_length'$") as caught:
+    with pytest.raises(UsageError, match=r"^padding must be 'longest' or a number of ids, not 'max_length'$") as caught:
         BYTES.model_inputs(["low"], padding="max_length", pad_id=0)
     assert caught.value.hint == "`padding=128` pads to 128 ids"
