@@ -288,7 +288,7 @@ class TextMethods(_core.Tokenizer):
             padding = "longest" if padding else None
         if padding is not None:
             if isinstance(padding, str) and padding != "longest":
-                hint = "`padding=128` pads to 128 ids"  # type: ignore[unreachable]  # types are not checked
+                hint = "a number pads to so many ids: padding=128"  # type: ignore[unreachable]  # types are not checked
                 raise UsageError(f"padding must be 'longest' or a number of ids, not {padding!r}", hint=hint)
             length = None if isinstance(padding, str) else whole_number("padding", padding)
             multiple = None if pad_to_multiple_of is None else whole_number("pad_to_multiple_of", pad_to_multiple_of, 1)

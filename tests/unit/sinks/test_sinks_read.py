@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 import re
 import struct
 import subprocess
@@ -305,15 +304,6 @@ def test_broken_sidecars_are_named(tmp_path, content, message):
     (tmp_path / "x.bin.json").write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         load_sidecar(str(tmp_path / "x.bin"))
-
-
-def test_a_file_that_is_too_large_is_no_sidecar(tmp_path):
-    """It may be somebody's data, and is not read into memory."""
-    (tmp_path / "x.bin.json").touch()
-    os.truncate(tmp_path / "x.bin.json", (1 << 30) + 1)
-    with pytest.raises(InputError, match=r"x\.bin\.json has 1,073,741,825 bytes, and at most 1,073,741,824 are read"):
-        load_sidecar(str(tmp_path / "x.bin"))
-    assert not is_described(str(tmp_path / "x.bin"))
 
 
 def test_a_name_of_two_lines_is_one_line_in_a_message(tmp_path):

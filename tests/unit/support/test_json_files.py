@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -42,3 +43,12 @@ def test_what_is_no_object_is_damaged(content, tmp_path):
 def test_what_cannot_be_read_is_named(tmp_path):
     with pytest.raises(InputError, match="cannot read"):
         read_json(str(tmp_path))
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path):
+    """It may be somebody's data, and is not taken into memory."""
+    path = tmp_path / "x.json"
+    path.touch()
+    os.truncate(path, (1 << 30) + 1)
+    with pytest.raises(InputError, match=r"x\.json has 1,073,741,825 bytes, and at most 1,073,741,824 are read"):
+        read_json(str(path))

@@ -53,4 +53,4 @@ def test_texts_of_model_inputs_are_named_by_their_places():
 def test_padding_says_what_it_takes():
     with pytest.raises(UsageError, match=r"^padding must be 'longest' or a number of ids, not 'max_length'$") as caught:
         BYTES.model_inputs(["low"], padding="max_length", pad_id=0)
-    assert caught.value.hint == "`padding=128` pads to 128 ids"
+    assert caught.value.hint == "a number pads to so many ids: padding=128"
