@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import bpe_cli
-from bpe_cli.errors import UsageError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.tokenizer.usage import Origin
 
 
@@ -68,3 +68,8 @@ def test_what_is_printed_is_no_file():
     assert len(repr(bpe_cli.load("gpt-4o"))) < 3000
     assert len(repr(bpe_cli.prune("gpt2", texts, 300))) < 3000
     assert repr(bpe_cli.load("gpt2")).endswith("origin=None, name='gpt2')")
+
+
+def test_a_folder_that_no_file_can_have(tmp_path):
+    with pytest.raises(InputError, match="embedded null byte"):
+        bpe_cli.TokenDataset(f"{tmp_path}/a\0b")

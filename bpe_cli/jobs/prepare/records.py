@@ -288,7 +288,7 @@ def read_manifest(folder: str) -> Manifest | None:
             data = file.read()
     except FileNotFoundError:
         return None
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a name that no file can have
         raise cannot_read(path, error) from error
     content = json_in(data, path)
     settings, plan = settings_in(content.get("settings")), content.get("plan")
