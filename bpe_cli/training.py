@@ -302,8 +302,8 @@ def train(
                 "field": field is not None,
                 "member": member is not None,
             }
-            for name, given in about_files.items():
-                if given:
+            for name, said in about_files.items():
+                if said:
                     hint = "give files as pathlib.Path(name)"
                     raise UsageError(f"`{name}` is for files, and the corpus is texts: each is a document", hint=hint)
         counted = counted_in(corpus if isinstance(corpus, os.PathLike) else items)
