@@ -90,7 +90,7 @@ REASONS: dict[tuple[str, str], str] = {
         "bpe_cli/trainers/counts.py", "for batch in _batched(items_of(counts), 1 << 16):: 1 -> 2",
     ): SIZE,
     (
-        "bpe_cli/surgery/pruning.py", "for number, end in zip(numbers, ends, strict=True):: True -> False",
+        "bpe_cli/surgery/pruning.py", "for text, number, end in zip(texts, numbers, ends, strict=True):: True -> False",
     ): "the core gives as many ends as it is given texts: the check is for a mistake of ours",
     (
         "bpe_cli/surgery/pruning.py",

@@ -94,7 +94,7 @@ def test_what_it_cannot_hold_is_named(make):
         "a .tiktoken file cannot hold the split pattern, the space before the text, "
         'the special tokens (2: "<a>", "<b>"), the post-processor'
     )
-    assert "pattern,prefix-space,special-tokens,post-processor" in caught.value.hint
+    assert '["pattern", "prefix-space", "special-tokens", "post-processor"]' in caught.value.hint
     with pytest.raises(FormatError, match=r"cannot hold the space before the text, the post-processor$"):
         tiktoken_ranks.dump(tokenizer, frozenset({"pattern", "special-tokens"}))
     data = tiktoken_ranks.dump(tokenizer, LOSSES)[""]

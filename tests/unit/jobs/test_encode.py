@@ -186,7 +186,7 @@ def test_the_vocabulary_of_segmented_text(tmp_path):
     how = SegmentOptions(write_vocabulary=str(own))
     done = segment(Source(("words",), documents="lines"), "bpe.json", how, output=io.BytesIO())
     assert own.read_bytes() == cli.read_bytes()
-    assert done == Encoded(3, subwords=len(own.read_text().splitlines()))
+    assert done == Encoded(3, files=(str(own),), subwords=len(own.read_text().splitlines()))
 
 
 # -- conversations ---------------------------------------------------------------------------------
