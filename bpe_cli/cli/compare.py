@@ -299,7 +299,7 @@ def run(
 
         bpe compare corpus/ -t tokenizer.json --against report.json --max-regression 1% --markdown
     """
-    from bpe_cli.cli.compare_ids import check_texts
+    from bpe_cli.cli.tokenizer_inputs import check_texts
     from bpe_cli.jobs.compare import CompareJob, CompareOptions, compare_and_check, tally
     from bpe_cli.reports.comparison.disagreements import SHOWN
 
@@ -367,7 +367,8 @@ def _compare_ids(
     screen: options.Screen,
 ) -> None:  # fmt: skip
     """Verify a port: nothing else of a comparison is asked for then."""
-    from bpe_cli.cli.compare_ids import show_ids, tokenizers_among
+    from bpe_cli.cli.compare_ids import show_ids
+    from bpe_cli.cli.tokenizer_inputs import tokenizers_among
 
     if idle := given_in(probes, measured, written, checks, compared, but=("ids", "json", "against", "tokenizer")):
         raise UsageError(f"--ids and {idle[0]} are different comparisons", hint="ask for one at a time")

@@ -145,7 +145,7 @@ def _parse_as(text: str, kind: Any) -> Any:
 
 
 _LARGEST_LIST = 1 << 28
-"""So many characters may a list in a file have: more than any vocabulary, and not the memory of the machine."""
+"""The maximum number of characters of a list in a file: more than any vocabulary has, and not all of the memory."""
 
 
 def _lines_of(path: str) -> tuple[str, ...]:

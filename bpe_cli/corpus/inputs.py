@@ -10,10 +10,10 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from bpe_cli.corpus.opening import NO_STDIN, SNIFF_BYTES, head_of, is_url, read_whole
+from bpe_cli.corpus.opening import NO_STDIN, head_of, is_url, nul_in, read_whole
 from bpe_cli.corpus.stdin import is_stdin
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_dataclass import dataclass, field
 from bpe_cli.support.fast_typing import TYPE_CHECKING
 from bpe_cli.support.messages import cannot_read, did_you_mean, nearest, show_path, without_secrets
 
@@ -41,6 +41,8 @@ class Input:
         folder: The folder that was named, if the file was found in one.
         extent: Which of its bytes hold the first byte of a line to read, from and to (exclusive); None for all.
         version: What changes with the bytes of an object, as its ETag; None where nothing does.
+        identity: What two names of the same file have in common; None if it is not a file on disk.
+        nul: Where a NUL byte stands in its first bytes; None if none does, or nobody has looked.
     """
 
     path: str
@@ -49,6 +51,8 @@ class Input:
     folder: str | None = None
     extent: tuple[int, int] | None = None
     version: str | None = None
+    identity: tuple[int, int] | None = field(default=None, compare=False)
+    nul: int | None = field(default=None, compare=False)
 
     @property
     def name(self) -> str:
@@ -165,7 +169,8 @@ def _file(path: str, otherwise: str | None, examined: bool) -> Input:
     status = _status(path, otherwise)
     if not stat.S_ISREG(status.st_mode):
         return Input(path)
-    return Input(path, status.st_size, _examine(path)[0] if examined else None)
+    kind, head = _examine(path) if examined else (None, b"")
+    return Input(path, status.st_size, kind, identity=(status.st_dev, status.st_ino), nul=nul_in(head))
 
 
 def _examine(path: str) -> tuple[Kind, bytes]:
@@ -247,7 +252,7 @@ def _walk(
         elif reason := _not_a_file(path):
             on_skip(f"{show_path(path)} skipped: {reason}")
         else:
-            size = _status(path).st_size
+            status = _status(path)
             looked = look(path)
             if looked is None:
                 continue
@@ -255,7 +260,7 @@ def _walk(
             if reason := _left_out(kind, head, archives):
                 on_skip(f"{show_path(path)} skipped: {reason}")
             else:
-                yield Input(path, size, kind, folder)
+                yield Input(path, status.st_size, kind, folder, identity=(status.st_dev, status.st_ino))
 
 
 def _is_same_folder(path: str, folder: str) -> bool:
@@ -318,8 +323,8 @@ def _left_out(kind: Kind | None, head: bytes, archives: bool) -> str | None:
         return f"it is {kind.title}; `member` takes the texts in it"
     if kind is not None and (kind.advice or kind in (IDS_RECORD, SET_RECORD)):
         return f"it is {kind.title}"
-    zero = head.find(b"\0", 0, SNIFF_BYTES) if kind in (None, TEXT, OBJECT) else -1
-    return None if zero < 0 else f"it looks binary (NUL at byte {zero})"
+    nul = nul_in(head) if kind in (None, TEXT, OBJECT) else None
+    return None if nul is None else f"it looks binary (NUL at byte {nul})"
 
 
 def _size_left(stdin: BinaryIO | None) -> int | None:

@@ -179,6 +179,12 @@ def head_of(path: str) -> bytes:
         chunks.close()
 
 
+def nul_in(head: bytes) -> int | None:
+    """Return where a NUL byte stands among the first bytes of a file, which text hardly has; None if none does."""
+    place = head.find(b"\0", 0, SNIFF_BYTES)
+    return None if place < 0 else place
+
+
 class _ChunkStream(io.RawIOBase):
     """Present chunks as a readable stream."""
 

@@ -206,11 +206,12 @@ class _Decoding:
 
         options = self._options
         is_raw = options.format in (None, "bin") and is_as_described(item.path)
-        read, as_text = streams.read, not is_raw
         with (
             _hinting_at_numbers(item.path, options.format),
             # What is decoded is handed on before more is waited for.
-            open_stream(item.path, stdin=read, on_bytes=advance, on_wait=out.flush, decompressed=as_text) as stream,
+            open_stream(
+                item.path, stdin=streams.read, on_bytes=advance, on_wait=out.flush, decompressed=not is_raw
+            ) as stream,
         ):
             kind = options.format or ("bin" if is_raw else kind_of(item.path, stream.peek(_HEAD_BYTES)))
             if options.dtype is not None and kind != "bin":

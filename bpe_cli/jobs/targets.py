@@ -100,17 +100,14 @@ def _left_out(tokenizer: Tokenizer) -> tuple[str, str] | None:
     from bpe_cli.stages import Split
     from bpe_cli.stages.component_json import core_spec
     from bpe_cli.stages.patterns import scanner_for
-    from bpe_cli.support.blocks import Block
-    from bpe_cli.trainers.counts import new_counts
 
     for pattern in tokenizer.patterns:
         if scanner_for(pattern) is not None:
             continue
         stages = _core.Stages(core_spec((), (Split(pattern, behavior="Removed", invert=True),)))
         for character in _TRIED:
-            counts = new_counts()
-            counts.add_staged(Block.of([character.encode()]), stages, None, 1)
-            if counts.unique == 0:
+            _, starts, *_ = stages.pre_tokenize(character.encode())
+            if not memoryview(starts):
                 return character, pattern
     return None
 

@@ -105,7 +105,7 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
 
 
 def _taken_over(first: Tokenizer, second: Tokenizer, ours: Merging, theirs: Merging) -> _Taken:
-    """Tell which of the second's tokens the first has, which are new, and which stay out whatever merges say."""
+    """Sort the second's tokens: those that the first has, the new ones, and those that are left out in any case."""
     there = ours.vocabulary.id_of
     added = {token.content: token.token_id for token in first.special_tokens if there(token.content) is None}
     without_text, our_bytes = textless(second, theirs), byte_tokens(ours)

@@ -306,13 +306,13 @@ class TextMethods(_core.Tokenizer):
                 spans = [characters.span(start, end) for start, end in spans]
             tokens = [self._tokenizer.token_bytes(each) for each in placed.ids]
             shown = [token.decode("utf-8", "replace") for token in tokens]
-            in_vocabulary = list(map(to_visible, tokens)) if self._tokenizer.model.byte_level else shown
+            as_written = list(map(to_visible, tokens)) if trimmed and self._tokenizer.model.byte_level else shown
             for prefix_space in trimmed:
                 # An added token is what it was found as: with the whitespace that it takes along.
                 contents = [
                     data[start:end].decode("utf-8", "replace") if special else content
                     for content, special, start, end in zip(
-                        in_vocabulary, placed.special, placed.starts, placed.ends, strict=True
+                        as_written, placed.special, placed.starts, placed.ends, strict=True
                     )
                 ]
                 spans = trim(spans, contents, add_prefix_space=prefix_space)

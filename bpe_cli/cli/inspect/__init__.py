@@ -1,7 +1,6 @@
 """``bpe inspect``: show a text token by token, or report on a tokenizer."""
 
 import os
-import shlex
 import stat
 import sys
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from bpe_cli.cli.inspect.live import Live, play
 from bpe_cli.cli.inspect.view_options import Reading, Shown
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.pictures import outputs_of
+from bpe_cli.cli.tokenizer_inputs import is_tokenizer, named_among, no_text, with_t
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.files import check_outputs
 from bpe_cli.support.fast_dataclass import replace
@@ -195,7 +195,7 @@ def _play(
 ) -> None:
     """Open the playground; inputs that are tokenizers are those it offers, as in a report on one."""
     names, inputs = live.tokenizer or [], documents.inputs or []
-    if not names and documents.text is None and all(map(_is_tokenizer, inputs)):
+    if not names and documents.text is None and all(map(is_tokenizer, inputs)):
         names, inputs = inputs, []
     if not inputs and documents.text is None and _stdin_has_text():
         inputs = ["-"]
@@ -226,7 +226,7 @@ def _subject(shown: Shown, documents: options.Documents, tokenizer: str | None) 
         return tokenizer, False
     if len(inputs) > 1:
         _refuse_tokenizers(inputs)
-    elif _is_tokenizer(inputs[0]):
+    elif is_tokenizer(inputs[0]):
         return inputs[0], True
     return None, False
 
@@ -271,31 +271,15 @@ def _check_alone(shown: Shown, documents: options.Documents, special: list[str] 
 _ON_CORPUS = ("--section corpus", "--section residues", "--residues")
 
 
-def _is_tokenizer(name: str) -> bool:
-    """Return whether an input is a tokenizer: a file that holds one, or the name of one where there is no such file."""
-    if not os.path.lexists(name):
-        from bpe_cli.tokenizer import named_encodings
-
-        return named_encodings.find(name) is not None
-    from bpe_cli.formats import is_tokenizer
-
-    return is_tokenizer(name)
-
-
 def _refuse_tokenizers(inputs: list[str]) -> None:
     """Refuse names of tokenizers where texts should be: several of them, or one beside texts."""
-    if all(map(_is_tokenizer, inputs)):
-        options_of_compare = shlex.join(word for name in inputs for word in ("-t", name))
+    if all(map(is_tokenizer, inputs)):
         raise UsageError(
             f"bpe inspect reports on one tokenizer at a time, and there are {len(inputs)}",
-            hint=f"set them side by side with bpe compare {options_of_compare}",
+            hint=f"set them side by side with bpe compare {with_t(inputs)}",
         )
-    named = next((name for name in inputs if not os.path.lexists(name) and _is_tokenizer(name)), None)
-    if named is not None:
-        raise UsageError(
-            f"{named} is a tokenizer, not a file that can be read as text",
-            hint=f"to see how it splits a text, name it with -t {shlex.quote(named)}",
-        )
+    if names := named_among(inputs):
+        raise no_text(names[0], f"to see how it splits a text, name it with {with_t(names[:1])}")
 
 
 def _tokenizer_alone(tokenizer: str | None, inputs: list[str] | None, text: str | None) -> str | None:

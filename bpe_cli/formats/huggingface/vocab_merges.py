@@ -49,8 +49,10 @@ OPENAI_VOCABULARIES = frozenset(
 
 _KEY = rb'\s*"(?:[^"\\]|\\.)*"\s*:\s*'
 _VOCABULARY_HEAD = re.compile(rb"\s*\{" + _KEY + rb"-?\d")
-_DATA_HEAD = re.compile(rb"\s*\{" + _KEY + rb"-?[\d.]+(?:\s*," + _KEY + rb"[^\s\d-]|[^\n]*\}\s*\n\s*\{)")
-"""An object that begins with a number and goes on with something else, or is the first of several lines."""
+_DATA_HEAD = re.compile(rb"\s*+\{" + _KEY + rb"-?[\d.]++(?:\s*+," + _KEY + rb"[^\s\d-]|[^\n]*\}[^\S\n]*+\n\s*+\{)")
+"""An object that begins with a number and goes on with something else, or is the first of several lines.
+
+No run of digits, blanks or line ends is tried twice: a file may be nothing else."""
 
 _MERGE = re.compile(r"\S+ \S+")
 

@@ -309,9 +309,8 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
     strays = strays_in(folder, {file.name for record in records for file in record.all_files})
     damaged.extend(f"{name} does not belong to these parts" for name in strays)
     if damaged:
-        hint = "`overwrite` removes files of parts that no record names" if strays else None
-        hint = MADE_AGAIN if unlike else hint
-        raise damaged_set(folder, damaged, hint)
+        of_strays = "`overwrite` removes files of parts that no record names" if strays else None
+        raise damaged_set(folder, damaged, MADE_AGAIN if unlike else of_strays)
     return _prepared(folder, plan, records, made=0, whole=True)
 
 

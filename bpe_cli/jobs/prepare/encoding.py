@@ -132,7 +132,7 @@ def _encode_conversations(
     way = _Conversations(job, model, chat, chat.template.renderers(model, chat.date), encoder, taker, rows or ALL_WHOLE)
     number, blank_is_none = 0, job.source.documents != "whole"
     extent = part.inputs[0].extent if part.inputs else None
-    tables = _Tables(rows or ALL_WHOLE, origins)
+    ahead = _ReadAhead(rows or ALL_WHOLE, origins)
 
     def named(number: int) -> str:
         if not blank_is_none:
@@ -151,7 +151,7 @@ def _encode_conversations(
             return Place(show_path(path), path, row=row)
         return Place(path, path, line, counted_from=extent[0] if extent is not None and extent[0] else None)
 
-    blocks = _blocks(job, part, advance, hashes, tables.begin, tables.reading)
+    blocks = _blocks(job, part, advance, hashes, ahead.begin, ahead.reading)
     for documents in whole_documents(blocks, MAX_BYTES, _too_long):
         batch = []
         for document in documents:
@@ -160,13 +160,13 @@ def _encode_conversations(
             kept: Sequence[Any] | TableRow | None = None
             kind = part.inputs[origins.input_of(number)[0]].kind
             if kind is not None and kind.is_table:
-                row, kept = tables.next_row()
+                row, kept = ahead.next_place()
             if not blank_is_none or document.strip():
                 where = named(number) if row is None else place_of(number, row).shown()
                 made = way.read(document, where, partial(place_of, number, row), kept)
                 batch += [] if made is None else [made]
         way.write(batch)
-    tables.finish()
+    ahead.finish()
     return way.divided
 
 
@@ -176,7 +176,7 @@ def _too_long() -> InputError:
     return InputError(f"a conversation has at most {MAX_BYTES:,} bytes; this one goes on")
 
 
-class _Tables:
+class _ReadAhead:
     """The rows of tables, or members of archives, that conversations stand in.
 
     They are read ahead of these, and handed on with them, in their order.
@@ -209,7 +209,7 @@ class _Tables:
         self._row += 1
         self._read.append(row)
 
-    def next_row(self) -> tuple[int | Place, Sequence[Any] | TableRow | None]:
+    def next_place(self) -> tuple[int | Place, Sequence[Any] | TableRow | None]:
         """Return the number of the next conversation's row, or the place of its member, and what is kept of a row.
 
         Broken ones before it are handed on.

@@ -98,8 +98,11 @@ def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
         return
     keys = dict.fromkeys((*plan.settings, *there.settings))  # not all have all of them
     other = [key for key in keys if plan.settings.get(key) != there.settings.get(key)]
-    what = f"with other settings: {', '.join(other)}" if other else None
-    what = what or f"of other inputs: {other_inputs(there.parts, plan.parts)}"
+    what = (
+        f"with other settings: {', '.join(other)}"
+        if other
+        else f"of other inputs: {other_inputs(there.parts, plan.parts)}"
+    )
     raise UsageError(
         f"the data set in {show_path(folder)} was made {what}", hint="name another folder, or use `overwrite`"
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.jobs.parts import Part, divide
@@ -116,16 +114,10 @@ def found_inputs(
 
 def _note_repeated(inputs: Inputs, listener: Listener) -> None:
     """Note the inputs that are the same file as one before, whatever its name."""
-    from bpe_cli.corpus.opening import is_url
-
     known: set[object] = set()
     again = []
     for item in inputs.items:
-        identity: object = item.plain_name
-        if not is_url(item.path):
-            with contextlib.suppress(OSError):  # whoever opens it says what is wrong
-                status = os.stat(item.path)
-                identity = (status.st_dev, status.st_ino)
+        identity = item.identity or item.plain_name
         if identity in known:
             again.append(item.name)
         known.add(identity)
@@ -138,15 +130,10 @@ def _note_repeated(inputs: Inputs, listener: Listener) -> None:
 def _note_binary(source: Source, inputs: Inputs, listener: Listener) -> None:
     """Note the texts that look binary, as a job does that reads them itself; of folders, such files were left out."""
     from bpe_cli.corpus.kinds import OBJECT, TEXT
-    from bpe_cli.corpus.opening import SNIFF_BYTES, head_of, is_url
 
     if source.documents == "jsonl":
         return
-    found: list[tuple[str, int]] = []
-    for item in inputs.items:
-        if item.folder is None and item.size and item.kind in (None, TEXT, OBJECT) and not is_url(item.path):
-            zero = head_of(item.path).find(b"\0", 0, SNIFF_BYTES)
-            found += [(item.name, zero)] if zero >= 0 else []
+    found = [(item.name, item.nul) for item in inputs.items if item.nul is not None and item.kind in (TEXT, OBJECT)]
     if len(found) == 1:
         listener.note(f"{found[0][0]} looks binary (NUL at byte {found[0][1]}); its bytes are taken as they are")
     elif found:

@@ -31,10 +31,10 @@ WINDOW = 1 << 22
 """The ids among which best fit looks for the best place; more of them hardly fill sequences better."""
 
 LONGEST = (1 << 63) - 1
-"""So many ids may a sequence have: as many as numbers in JSON and arrays count."""
+"""The maximum length of a sequence: lengths are signed numbers of 64 bits in JSON and in arrays."""
 
 LONGEST_PADDED = (1 << 31) - 1
-"""So many if it is filled up: the offsets in a list of Arrow, and positions, have 32 bits."""
+"""The maximum length of a sequence that is padded: offsets in an Arrow list, and positions, have 32 bits."""
 
 _AT_ONCE = 1 << 16
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 
@@ -15,6 +16,7 @@ from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from tests.needs import needs
+from tests.work import assert_little_work
 
 GPT2 = Split(PATTERNS["gpt2"].regex)
 VOCAB = {"a": 0, "b": 1, "Ġ": 2, "ab": 3, "Ġab": 4}
@@ -237,3 +239,12 @@ def test_gpt2_as_merges_equals_gpt2_as_ranks(shared):
     merges, ranks = formats.load(shared / "vocabs" / "gpt2-hf"), named("gpt2")
     for name in ("tiktoken", "tokenizer.json"):  # which other tests verify
         assert formats.rehearse(merges, name) == formats.rehearse(ranks, name)
+
+
+@pytest.mark.parametrize(
+    ("begin", "run"), [('{"a": 1}', "\n"), ('{"a": 1', " "), ('{"a": ', "1"), ('{"a": 1', "}"), ('{"a": 1} ', " \n")]
+)
+def test_runs_of_a_character_are_looked_at_once(begin, run):
+    head = (begin + run * (60_000 // len(run))).encode()
+    assert vocab_merges.sniff(head)
+    assert_little_work(partial(vocab_merges.sniff, head), size=len(head), most_lines=60, most_cost=25)
