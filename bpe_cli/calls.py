@@ -1065,9 +1065,9 @@ def _changed(tokenizer: AnyTokenizer, change: Change, listener: Listener) -> Ope
     return change.apply(load_tokenizer(tokenizer), (), heard(listener), Streams())
 
 
-_OTHERWISE = "`texts` takes a text itself"
-
 # -- what callers give ------------------------------------------------------------------------------------
+
+_OTHERWISE = "`texts` takes a text itself"
 
 
 def _threads(threads: int | None, name: str = "threads") -> int:
